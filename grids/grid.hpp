@@ -1,0 +1,65 @@
+// The grid on the host: entities, neighbour tables, and what is known of its shape.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace icobench {
+
+using index_t = std::int32_t;
+
+// In a table: no such neighbour (the sixth edge of a pentagon, the outer cell of a boundary edge).
+inline constexpr index_t missing = -1;
+
+// Bad input from the user or a file. The message names what is wrong and where; tools print it and
+// end with status 2.
+class input_error : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Neighbour table: `slots` 0-based ids for each row, row after row.
+struct table {
+  index_t slots = 0;
+  std::vector<index_t> ids;
+
+  table() = default;
+  table(index_t rows, index_t slots_) : slots(slots_), ids(std::size_t(rows) * slots_, missing) {}
+
+  index_t rows() const { return slots ? index_t(ids.size() / slots) : 0; }
+  index_t& operator()(index_t row, index_t slot) { return ids[std::size_t(row) * slots + slot]; }
+  index_t operator()(index_t row, index_t slot) const {
+    return ids[std::size_t(row) * slots + slot];
+  }
+  bool operator==(const table&) const = default;
+};
+
+// A hexagonal torus: `nx` (even) along the fast index i, `ny` along the slow index j.
+struct torus_shape {
+  index_t nx = 0;
+  index_t ny = 0;
+  bool operator==(const torus_shape&) const = default;
+};
+
+// An icosahedral (triangular) grid. Slots without a neighbour hold `missing`; in v2e and v2c the
+// present neighbours come first.
+//
+// On a torus (`shape` set) ids are those of the closed forms in grids/torus.hpp: vertex j*nx + i,
+// edges 3*vertex + colour, cells 2*vertex + {up, down}.
+struct grid {
+  std::string name;  // "torus:NXxNY" or the path of the file
+  std::string uuid;  // uuidOfHGrid of the file, if any
+  index_t vertices = 0;
+  index_t edges = 0;
+  index_t cells = 0;
+  table e2v;    // edges x 2: the ends
+  table e2c;    // edges x 2: the adjacent cells
+  table c2v;    // cells x 3: the corners
+  table v2e;    // vertices x 6
+  table e2c2v;  // edges x 4: the diamond: both ends, then the tips of the adjacent cells
+  std::optional<torus_shape> shape;
+};
+
+}  // namespace icobench
