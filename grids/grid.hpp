@@ -1,6 +1,7 @@
 // The grid on the host: entities, neighbour tables, and what is known of its shape.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -26,12 +27,14 @@ struct table {
   std::vector<index_t> ids;
 
   table() = default;
-  table(index_t rows, index_t slots_) : slots(slots_), ids(std::size_t(rows) * slots_, missing) {}
+  table(index_t rows, index_t slots_)
+      : slots(slots_), ids(std::size_t(rows) * std::size_t(slots_), missing) {}
 
-  index_t rows() const { return slots ? index_t(ids.size() / slots) : 0; }
-  index_t& operator()(index_t row, index_t slot) { return ids[std::size_t(row) * slots + slot]; }
-  index_t operator()(index_t row, index_t slot) const {
-    return ids[std::size_t(row) * slots + slot];
+  index_t rows() const { return slots ? index_t(ids.size() / std::size_t(slots)) : 0; }
+  index_t& operator()(index_t row, index_t slot) { return ids[position(row, slot)]; }
+  index_t operator()(index_t row, index_t slot) const { return ids[position(row, slot)]; }
+  std::size_t position(index_t row, index_t slot) const {
+    return std::size_t(row) * std::size_t(slots) + std::size_t(slot);
   }
   bool operator==(const table&) const = default;
 };

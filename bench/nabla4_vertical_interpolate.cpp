@@ -1,0 +1,5 @@
+#include "src/bench/driver.hpp"
+
+int main(int argc, char** argv) {
+  return icobench::run_benchmarks("nabla4_vertical_interpolate", argc, argv);
+}

@@ -1,0 +1,5 @@
+#include "src/bench/driver.hpp"
+
+int main(int argc, char** argv) {
+  return icobench::run_benchmarks("verts2cells", argc, argv);
+}

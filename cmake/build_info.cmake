@@ -1,0 +1,11 @@
+# Run at each build: writes build_info.cpp, and touches it only when something changed.
+execute_process(
+  COMMAND git describe --always --dirty --abbrev=12
+  WORKING_DIRECTORY ${SOURCE_DIR}
+  OUTPUT_VARIABLE ICOBENCH_GIT_REVISION
+  OUTPUT_STRIP_TRAILING_WHITESPACE
+  ERROR_QUIET)
+if(NOT ICOBENCH_GIT_REVISION)
+  set(ICOBENCH_GIT_REVISION unknown)
+endif()
+configure_file(${SOURCE_DIR}/src/bench/build_info.cpp.in ${OUTPUT} @ONLY)

@@ -1,0 +1,284 @@
+#include "grids/grid_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <new>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "grids/netcdf_file.hpp"
+#include "grids/recognise.hpp"
+#include "grids/tables.hpp"
+#include "grids/torus.hpp"
+
+namespace icobench {
+namespace {
+
+// A neighbour table as the file declares it.
+struct file_table {
+  std::string name;
+  int id = -1;
+  std::size_t rows = 0;  // entities
+  std::size_t slots = 0;
+  bool entity_first = false;  // (entity, slot); ICON writes (slot, entity)
+  std::optional<long long> fill;
+
+  std::size_t position(std::size_t row, std::size_t slot) const {
+    return entity_first ? row * slots + slot : slot * rows + row;
+  }
+};
+
+[[noreturn]] void fail(const netcdf_file& file, const file_table& t, const std::string& what) {
+  file.fail("variable '" + t.name + "': " + what);
+}
+
+// netCDF files start with "CDF" and a version; HDF5's signature may follow a user block.
+bool looks_like_netcdf(const std::string& path) {
+  constexpr std::string_view hdf5("\x89HDF\r\n\x1a\n", 8);
+  std::ifstream in(path, std::ios::binary);
+  std::array<char, 8> start{};
+  for (std::streamoff at = 0; in.seekg(at) && in.read(start.data(), start.size());
+       at = at == 0 ? 512 : 2 * at) {
+    const std::string_view magic(start.data(), start.size());
+    if (magic == hdf5) return true;
+    if (at == 0 && magic.starts_with("CDF") && (magic[3] == 1 || magic[3] == 2 || magic[3] == 5)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether the file cannot be locked for reading, which HDF5 demands and reports as "HDF error".
+bool lock_is_refused(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool refused = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0;
+  ::close(descriptor);
+  return refused;
+}
+
+int open_netcdf(const std::string& path) {
+  std::error_code error;
+  const auto refuse = [&](const std::string& why) { throw input_error(path + ": " + why); };
+  if (!std::filesystem::exists(path, error)) refuse("no such file");
+  if (!std::filesystem::is_regular_file(path, error)) refuse("not a regular file");
+  if (::access(path.c_str(), R_OK) != 0) refuse("no permission to read it");
+  if (!looks_like_netcdf(path)) refuse("not a netCDF file");
+  int id = -1;
+  const int status = nc_open(path.c_str(), NC_NOWRITE, &id);
+  if (status == NC_NOERR) return id;
+  std::string why = std::string("cannot open as netCDF: ") + nc_strerror(status);
+  why += lock_is_refused(path)
+             ? " (the file cannot be locked; set HDF5_USE_FILE_LOCKING=FALSE if nobody writes it)"
+             : " (truncated or damaged?)";
+  throw input_error(path + ": " + why);
+}
+
+void check_type(const netcdf_file& file, const file_table& t) {
+  nc_type type = NC_NAT;
+  file.check(nc_inq_vartype(file.id(), t.id, &type), "variable '" + t.name + "'");
+  constexpr std::array integers = {NC_BYTE, NC_UBYTE, NC_SHORT, NC_USHORT,
+                                   NC_INT,  NC_UINT,  NC_INT64, NC_UINT64};
+  if (std::find(integers.begin(), integers.end(), type) == integers.end()) {
+    fail(file, t, "expected integers");
+  }
+}
+
+std::optional<long long> fill_value(const netcdf_file& file, int variable) {
+  std::size_t length = 0;
+  nc_type type = NC_NAT;
+  if (nc_inq_att(file.id(), variable, "_FillValue", &type, &length) != NC_NOERR || length != 1) {
+    return std::nullopt;
+  }
+  long long value = 0;
+  if (nc_get_att_longlong(file.id(), variable, "_FillValue", &value) != NC_NOERR) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+// A variable may claim any size in a damaged file: believe no more than compression could explain
+// (deflate reaches 1032:1), before memory is asked for.
+void check_size(const netcdf_file& file, const file_table& t) {
+  constexpr std::uintmax_t best_compression = 2000;
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(file.path(), error);
+  constexpr auto most = std::size_t(std::numeric_limits<index_t>::max() / 12);
+  if (t.rows == 0) fail(file, t, "has no entries");
+  if (t.rows > 3 * most || (!error && t.rows * t.slots / best_compression > bytes)) {
+    fail(file, t,
+         "claims " + std::to_string(t.rows) + " x " + std::to_string(t.slots) +
+             " values, more than the file or 32-bit ids can hold");
+  }
+}
+
+// `entity` is the name of the dimension in ICON files; it decides only if sizes do not.
+file_table describe(const netcdf_file& file, const char* name, std::size_t slots,
+                    const char* entity) {
+  file_table t;
+  t.name = name;
+  t.slots = slots;
+  if (nc_inq_varid(file.id(), name, &t.id) != NC_NOERR) {
+    file.fail("variable '" + t.name + "' is missing; is this an ICON grid file?");
+  }
+  check_type(file, t);
+  int rank = 0;
+  file.check(nc_inq_varndims(file.id(), t.id, &rank), "variable '" + t.name + "'");
+  if (rank != 2) fail(file, t, "expected 2 dimensions, found " + std::to_string(rank));
+  std::array<int, 2> dims{};
+  std::array<std::size_t, 2> length{};
+  std::array<std::array<char, NC_MAX_NAME + 1>, 2> dim_name{};
+  file.check(nc_inq_vardimid(file.id(), t.id, dims.data()), "variable '" + t.name + "'");
+  for (std::size_t d = 0; d < 2; ++d) {
+    file.check(nc_inq_dim(file.id(), dims[d], dim_name[d].data(), &length[d]),
+               "dimensions of variable '" + t.name + "'");
+  }
+  const bool slot_first_fits = length[0] == slots, entity_first_fits = length[1] == slots;
+  if (!slot_first_fits && !entity_first_fits) {
+    fail(file, t,
+         "expected one dimension of " + std::to_string(slots) + ", found " +
+             std::to_string(length[0]) + " x " + std::to_string(length[1]));
+  }
+  t.entity_first =
+      entity_first_fits && (!slot_first_fits || std::string_view(dim_name[0].data()) == entity);
+  t.rows = length[t.entity_first ? 0 : 1];
+  t.fill = fill_value(file, t.id);
+  check_size(file, t);
+  return t;
+}
+
+std::vector<long long> read_values(const netcdf_file& file, const file_table& t) {
+  std::vector<long long> values(t.rows * t.slots);
+  file.check(nc_get_var_longlong(file.id(), t.id, values.data()),
+             "variable '" + t.name + "' cannot be read");
+  return values;
+}
+
+// Whether the file counts from 0 or 1: every vertex ends an edge, so the lowest id is the base.
+long long index_base(const netcdf_file& file, const file_table& ends,
+                     const std::vector<long long>& values) {
+  long long lowest = std::numeric_limits<long long>::max();
+  for (const long long v : values) {
+    if (v != ends.fill) lowest = std::min(lowest, v);
+  }
+  if (lowest != 0 && lowest != 1) {
+    fail(file, ends, "the lowest vertex is " + std::to_string(lowest) + ", expected 0 or 1");
+  }
+  return lowest;
+}
+
+table to_table(const netcdf_file& file, const file_table& t, const std::vector<long long>& values,
+               long long base, std::size_t count) {
+  table result(index_t(t.rows), index_t(t.slots));
+  for (std::size_t row = 0; row < t.rows; ++row) {
+    for (std::size_t s = 0; s < t.slots; ++s) {
+      const long long value = values[t.position(row, s)];
+      if (value == t.fill || value < base) continue;
+      if (value - base >= static_cast<long long>(count)) {
+        fail(file, t,
+             "index " + std::to_string(value) + " of row " + std::to_string(row) +
+                 " (counted from 0) is out of range, there are " + std::to_string(count));
+      }
+      result(index_t(row), index_t(s)) = index_t(value - base);
+    }
+  }
+  return result;
+}
+
+// Present neighbours first, each once: some files put the gap of a pentagon in the middle, or
+// fill it by repeating an edge.
+void compact(table& t) {
+  for (index_t row = 0; row < t.rows(); ++row) {
+    index_t kept = 0;
+    for (index_t s = 0; s < t.slots; ++s) {
+      const index_t id = std::exchange(t(row, s), missing);
+      bool repeated = id == missing;
+      for (index_t before = 0; before < kept; ++before) repeated |= t(row, before) == id;
+      if (!repeated) t(row, kept++) = id;
+    }
+  }
+}
+
+// The text up to the first NUL, printable characters only: attributes come padded or damaged.
+std::string text_attribute(const netcdf_file& file, const char* name) {
+  constexpr std::size_t longest = 1024;
+  nc_type type = NC_NAT;
+  std::size_t length = 0;
+  if (nc_inq_att(file.id(), NC_GLOBAL, name, &type, &length) != NC_NOERR) return {};
+  if (type != NC_CHAR || length == 0 || length > longest) return {};
+  std::string text(length, '\0');
+  if (nc_get_att_text(file.id(), NC_GLOBAL, name, text.data()) != NC_NOERR) return {};
+  text.erase(std::find(text.begin(), text.end(), '\0'), text.end());
+  std::erase_if(text, [](char c) { return c < ' ' || c > '~'; });
+  return text;
+}
+
+// The sizes of any triangular grid with at most six edges a vertex; a damaged size breaks them
+// before memory for the tables is asked for.
+void check_proportions(const netcdf_file& file, const file_table& e2v, const file_table& e2c,
+                       const file_table& c2v, const file_table& v2e) {
+  if (e2c.rows != e2v.rows) {
+    fail(file, e2c,
+         "has " + std::to_string(e2c.rows) + " edges, 'edge_vertices' has " +
+             std::to_string(e2v.rows));
+  }
+  if (e2v.rows > 3 * v2e.rows || v2e.rows > 2 * e2v.rows || 3 * c2v.rows > 2 * e2v.rows) {
+    file.fail("dimensions of variables 'edges_of_vertex', 'edge_vertices', 'vertex_of_cell': " +
+              std::to_string(v2e.rows) + " vertices, " + std::to_string(e2v.rows) + " edges, " +
+              std::to_string(c2v.rows) + " cells are not those of a triangular grid");
+  }
+}
+
+grid read_open_file(const netcdf_file& file) {
+  const file_table e2v = describe(file, "edge_vertices", 2, "edge");
+  const file_table e2c = describe(file, "adjacent_cell_of_edge", 2, "edge");
+  const file_table c2v = describe(file, "vertex_of_cell", 3, "cell");
+  const file_table v2e = describe(file, "edges_of_vertex", 6, "vertex");
+  check_proportions(file, e2v, e2c, c2v, v2e);
+  grid g;
+  g.name = file.path();
+  g.uuid = text_attribute(file, "uuidOfHGrid");
+  g.vertices = index_t(v2e.rows);
+  g.edges = index_t(e2v.rows);
+  g.cells = index_t(c2v.rows);
+  const auto ends = read_values(file, e2v);
+  const long long base = index_base(file, e2v, ends);
+  g.e2v = to_table(file, e2v, ends, base, v2e.rows);
+  g.e2c = to_table(file, e2c, read_values(file, e2c), base, c2v.rows);
+  g.c2v = to_table(file, c2v, read_values(file, c2v), base, v2e.rows);
+  g.v2e = to_table(file, v2e, read_values(file, v2e), base, e2v.rows);
+  compact(g.v2e);
+  check_grid(g);
+  g.e2c2v = make_e2c2v(g.e2v, g.e2c, g.c2v);
+  return g;
+}
+
+}  // namespace
+
+grid read_grid_file(const std::string& path) {
+  const netcdf_file file(open_netcdf(path), path);
+  try {
+    return read_open_file(file);
+  } catch (const std::bad_alloc&) {
+    file.fail("not enough memory to read it");
+  }
+}
+
+grid load_grid(const std::string& spec) {
+  if (is_torus_spec(spec)) return make_torus(parse_torus(spec));
+  grid g = read_grid_file(spec);
+  const auto embedding = recognise_torus(g);
+  return embedding ? renumbered_as_torus(g, *embedding) : g;
+}
+
+}  // namespace icobench

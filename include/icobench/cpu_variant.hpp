@@ -1,0 +1,79 @@
+// Turns plain loops into a registered variant of the CPU backend.
+//
+// A variant file describes the loops by a class with
+//
+//   using computes = stages<stage::nabla4>;            the stages it fuses, first to last
+//   static constexpr layout memory = layout::kfirst;
+//   template <class Mesh, class T>
+//   static void run(const Mesh&, const typename Mesh::domain&, const nabla4_operands<T,
+//   memory>&...,
+//                   index_t levels, const launch&);    launch.block.x: points of a tile
+#pragma once
+
+#include <tuple>
+
+#include <icobench/gpu/host.hpp>
+#include <icobench/gpu_variant.hpp>
+
+namespace icobench {
+
+struct cpu_backend {
+  static constexpr std::string_view name = "cpu";
+  static std::unique_ptr<gpu::device> open() { return std::make_unique<gpu::host_device>(name); }
+};
+
+namespace detail {
+
+template <class Loops, class Mesh, class T, stage... fused>
+std::function<void()> bind_loops(const storage& s, const launch& l, stages<fused...> computes) {
+  constexpr layout L = Loops::memory;
+  return [mesh = s.mesh<Mesh, L>(), domain = s.domain<Mesh>(last_stage(computes)),
+          operands = std::make_tuple(s.operands<fused, T, L>()...), levels = s.levels, l] {
+    std::apply(
+        [&](const auto&... each) {
+          Loops::template run<Mesh, T>(mesh, domain, each..., levels, l);
+        },
+        operands);
+  };
+}
+
+template <class First, class...>
+inline constexpr layout layout_of = First::memory;
+
+template <class Mesh, class T, class... Loops>
+plan prepare_cpu(gpu::device&, const storage& s, const std::vector<launch>& launches) {
+  plan result;
+  result.launches = launches;
+  std::size_t n = 0;
+  std::vector<std::function<void()>> runs{
+      bind_loops<Loops, Mesh, T>(s, launches.at(n++), typename Loops::computes{})...};
+  result.run = [runs = std::move(runs)] {
+    for (const auto& run : runs) { run(); }
+  };
+  return result;
+}
+
+}  // namespace detail
+
+// Registers the variant that runs these loops one after another, strided and indirect, in both
+// precisions and both edge orderings.
+template <class... Loops>
+void add_cpu_variant(registry& r, const variant_info& info) {
+  constexpr layout L = detail::layout_of<Loops...>;
+  const auto add = [&]<class Mesh, class T>(ordering o) {
+    const std::vector<launch> defaults{Loops::tuned()...};
+    r.add(info, Mesh::kind,
+          {"cpu", precision_of<T>, o, L, defaults, {}, &detail::prepare_cpu<Mesh, T, Loops...>});
+  };
+  const auto add_meshes = [&]<class T>() {
+    constexpr auto pv = ordering::per_vertex, po = ordering::per_orientation;
+    add.template operator()<strided_mesh<po>, T>(po);
+    add.template operator()<strided_mesh<pv>, T>(pv);
+    add.template operator()<indirect_mesh<L>, T>(po);
+    add.template operator()<indirect_mesh<L>, T>(pv);
+  };
+  add_meshes.template operator()<double>();
+  add_meshes.template operator()<float>();
+}
+
+}  // namespace icobench

@@ -1,0 +1,237 @@
+// CUDA and HIP: the one file that names them. Compiled by nvcc or hipcc only.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <icobench/gpu/device.hpp>
+#include <icobench/gpu/dim3.hpp>
+#include <icobench/gpu/kernel_facts.hpp>
+#include <icobench/launch.hpp>
+
+#if defined(__HIPCC__)
+#include <hip/hip_runtime.h>
+#define ICOBENCH_GPU(name) hip##name
+#define ICOBENCH_GRID_CONSTANT
+#define ICOBENCH_DEVICE_PROPERTIES hipDeviceProp_t
+#else
+#include <cuda_runtime.h>
+#define ICOBENCH_GPU(name) cuda##name
+#define ICOBENCH_GRID_CONSTANT __grid_constant__
+#define ICOBENCH_DEVICE_PROPERTIES cudaDeviceProp
+#endif
+
+namespace icobench::gpu {
+
+// A thread of a kernel, as every backend shows it. `unroll` is the launch's compile-time choice.
+template <class Compiled>
+struct native_thread {
+  static constexpr int unroll = Compiled::unroll;
+
+  ICOBENCH_DEVICE unsigned x() const { return blockIdx.x * blockDim.x + threadIdx.x; }
+  ICOBENCH_DEVICE unsigned y() const { return blockIdx.y * blockDim.y + threadIdx.y; }
+  ICOBENCH_DEVICE unsigned z() const { return blockIdx.z * blockDim.z + threadIdx.z; }
+  ICOBENCH_DEVICE unsigned extent_x() const { return gridDim.x * blockDim.x; }
+  ICOBENCH_DEVICE unsigned extent_z() const { return gridDim.z * blockDim.z; }
+  ICOBENCH_DEVICE void sync() const { __syncthreads(); }
+};
+
+template <class Compiled, class Kernel>
+__global__ void __launch_bounds__(max_block_threads, Compiled::min_blocks)
+    entry(const ICOBENCH_GRID_CONSTANT Kernel kernel) {
+  native_thread<Compiled> thread;
+  kernel(thread);
+}
+
+namespace native {
+
+inline void check(ICOBENCH_GPU(Error_t) status, const char* what) {
+  if (status != ICOBENCH_GPU(Success)) {
+    throw device_error(std::string(what) + ": " + ICOBENCH_GPU(GetErrorString)(status));
+  }
+}
+
+// Reads a buffer larger than the cache. The sum is stored under a condition that never holds, so
+// that the compiler keeps the loads and no line becomes dirty.
+struct cache_reader {
+  const double* data;
+  std::size_t count;
+  double* sink;
+  template <class Thread>
+  ICOBENCH_DEVICE void operator()(Thread& t) const {
+    double sum = 0;
+    for (std::size_t i = t.x(); i < count; i += t.extent_x()) { sum += data[i]; }
+    if (sum == 1.7e308) { *sink = sum; }
+  }
+};
+
+class event {
+ public:
+  event() { check(ICOBENCH_GPU(EventCreate)(&handle_), "create event"); }
+  event(event&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  event& operator=(event&&) = delete;
+  ~event() {
+    if (handle_) { (void)ICOBENCH_GPU(EventDestroy)(handle_); }
+  }
+  void record() { check(ICOBENCH_GPU(EventRecord)(handle_, nullptr), "record event"); }
+  double seconds_since(const event& start) const {
+    float milliseconds = 0;
+    check(ICOBENCH_GPU(EventElapsedTime)(&milliseconds, start.handle_, handle_), "elapsed time");
+    return 1e-3 * milliseconds;
+  }
+
+ private:
+  ICOBENCH_GPU(Event_t) handle_ = nullptr;
+};
+
+}  // namespace native
+
+// The backend of kernels compiled for the GPU.
+struct native_backend {
+#if defined(__HIPCC__)
+  static constexpr std::string_view name = "hip";
+#else
+  static constexpr std::string_view name = "cuda";
+#endif
+
+  template <class Compiled>
+  using instance = Compiled;
+
+  // Facts of a launch; throws device_error when the device cannot run it.
+  template <class Compiled, class Kernel>
+  static kernel_facts inspect(const device&, extent3 grid, extent3 block,
+                              std::size_t shared_bytes) {
+    const auto function = reinterpret_cast<const void*>(&entry<Compiled, Kernel>);
+    ICOBENCH_GPU(FuncAttributes) attributes{};
+    native::check(ICOBENCH_GPU(FuncGetAttributes)(&attributes, function), "kernel attributes");
+    if (shared_bytes > 0) {
+      native::check(ICOBENCH_GPU(FuncSetAttribute)(
+                        function, ICOBENCH_GPU(FuncAttributeMaxDynamicSharedMemorySize),
+                        static_cast<int>(shared_bytes)),
+                    "shared memory of the kernel");
+    }
+    kernel_facts facts{grid, block, shared_bytes, attributes.numRegs, attributes.localSizeBytes, 0};
+    native::check(ICOBENCH_GPU(OccupancyMaxActiveBlocksPerMultiprocessor)(
+                      &facts.blocks_per_multiprocessor, function, static_cast<int>(block.volume()),
+                      shared_bytes),
+                  "occupancy");
+    return facts;
+  }
+
+  // Enqueues a launch.
+  template <class Compiled, class Kernel>
+  static void launch(const device&, extent3 grid, extent3 block, std::size_t shared_bytes,
+                     const Kernel& kernel) {
+    entry<Compiled, Kernel>
+        <<<dim3(grid.x, grid.y, grid.z), dim3(block.x, block.y, block.z), shared_bytes>>>(kernel);
+    native::check(ICOBENCH_GPU(GetLastError)(), "launch");
+  }
+
+  // The first device; throws device_error when there is none.
+  static std::unique_ptr<device> open();
+};
+
+namespace native {
+
+class device final : public gpu::device {
+ public:
+  explicit device(int ordinal) : ordinal_(ordinal) {
+    check(ICOBENCH_GPU(SetDevice)(ordinal), "choose device");
+    facts_ = read_facts(ordinal);
+  }
+  std::string_view backend() const override { return native_backend::name; }
+  device_facts facts() const override { return facts_; }
+
+  void* allocate(std::size_t bytes) override {
+    void* memory = nullptr;
+    check(ICOBENCH_GPU(Malloc)(&memory, bytes),
+          ("allocate " + std::to_string(bytes) + " bytes on the device").c_str());
+    return memory;
+  }
+  void release(void* memory) noexcept override { (void)ICOBENCH_GPU(Free)(memory); }
+  void upload(void* to, const void* from, std::size_t bytes) override {
+    check(ICOBENCH_GPU(Memcpy)(to, from, bytes, ICOBENCH_GPU(MemcpyHostToDevice)), "upload");
+  }
+  void download(void* to, const void* from, std::size_t bytes) override {
+    check(ICOBENCH_GPU(Memcpy)(to, from, bytes, ICOBENCH_GPU(MemcpyDeviceToHost)), "download");
+  }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    check(ICOBENCH_GPU(MemcpyAsync)(to, from, bytes, ICOBENCH_GPU(MemcpyDeviceToDevice), nullptr),
+          "copy");
+  }
+  void fill(void* to, unsigned char byte, std::size_t bytes) override {
+    check(ICOBENCH_GPU(MemsetAsync)(to, byte, bytes, nullptr), "fill");
+  }
+  void evict_cache() override {
+    if (!flush_.data()) {
+      flush_ = buffer(*this, 3 * std::max<std::size_t>(facts_.cache_bytes, 1 << 20));
+      fill(flush_.data(), 0, flush_.bytes());
+    }
+    auto* data = static_cast<double*>(flush_.data());
+    const cache_reader reader{data, flush_.bytes() / sizeof(double), data};
+    native_backend::launch<compiled_for<>>(
+        *this, {static_cast<unsigned>(8 * facts_.multiprocessors), 1, 1}, {max_block_threads, 1, 1},
+        0, reader);
+  }
+  void synchronize() override { check(ICOBENCH_GPU(DeviceSynchronize)(), "synchronize"); }
+
+  std::vector<double> time(int samples, const std::function<void()>& before,
+                           const std::function<void()>& work) override {
+    std::vector<event> starts(samples), stops(samples);
+    for (int i = 0; i < samples; ++i) {
+      before();
+      starts[i].record();
+      work();
+      stops[i].record();
+    }
+    synchronize();
+    std::vector<double> seconds(samples);
+    for (int i = 0; i < samples; ++i) { seconds[i] = stops[i].seconds_since(starts[i]); }
+    return seconds;
+  }
+
+ private:
+  static device_facts read_facts(int ordinal) {
+    ICOBENCH_DEVICE_PROPERTIES properties{};
+    check(ICOBENCH_GPU(GetDeviceProperties)(&properties, ordinal), "device properties");
+    device_facts facts;
+    facts.name = properties.name;
+#if defined(__HIPCC__)
+    facts.architecture = properties.gcnArchName;
+    facts.shared_bytes_per_block = properties.sharedMemPerBlock;
+#else
+    facts.architecture =
+        "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
+    facts.shared_bytes_per_block = properties.sharedMemPerBlockOptin;
+#endif
+    int runtime = 0, driver = 0;
+    check(ICOBENCH_GPU(RuntimeGetVersion)(&runtime), "runtime version");
+    check(ICOBENCH_GPU(DriverGetVersion)(&driver), "driver version");
+    facts.runtime = std::to_string(runtime);
+    facts.driver = std::to_string(driver);
+    facts.multiprocessors = properties.multiProcessorCount;
+    facts.warp_size = properties.warpSize;
+    facts.max_threads_per_block = properties.maxThreadsPerBlock;
+    facts.max_threads_per_multiprocessor = properties.maxThreadsPerMultiProcessor;
+    facts.memory_bytes = properties.totalGlobalMem;
+    facts.cache_bytes = properties.l2CacheSize;
+    return facts;
+  }
+
+  int ordinal_;
+  device_facts facts_;
+  buffer flush_;
+};
+
+}  // namespace native
+
+inline std::unique_ptr<device> native_backend::open() {
+  int count = 0;
+  native::check(ICOBENCH_GPU(GetDeviceCount)(&count), "no GPU");
+  if (count == 0) { throw device_error("no GPU: the runtime finds none"); }
+  return std::make_unique<native::device>(0);
+}
+
+}  // namespace icobench::gpu

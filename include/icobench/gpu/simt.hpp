@@ -1,0 +1,163 @@
+// The `simt` backend: GPU kernels on the CPU, under any debugger and sanitizer, without a GPU.
+//
+// Each GPU thread runs as a fiber that is interrupted at barriers and shuffles only, so a launch is
+// deterministic, and rules that a GPU lets pass by chance are checked: see simt_error.
+//
+// Link with boost_context.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <icobench/gpu/dim3.hpp>
+#include <icobench/gpu/simt_engine.hpp>
+
+namespace icobench::gpu {
+
+// What a kernel sees of itself; the thread classes of other backends have the same members. The
+// places have defaults which say where the kernel called, and are not to be passed.
+class simt_thread {
+ public:
+  simt_thread(detail::block_scheduler& scheduler, detail::thread_state& state)
+      : scheduler_(&scheduler), state_(&state) {}
+
+  index3 thread() const { return state_->index; }
+  index3 block() const { return scheduler_->block_index(); }
+  extent3 block_dim() const { return scheduler_->block_dim(); }
+  extent3 grid_dim() const { return scheduler_->grid_dim(); }
+
+  // Position in the whole grid.
+  unsigned x() const { return block().x * block_dim().x + thread().x; }
+  unsigned y() const { return block().y * block_dim().y + thread().y; }
+  unsigned z() const { return block().z * block_dim().z + thread().z; }
+
+  // Threads of the whole grid, for loops that stride over it.
+  unsigned extent_x() const { return grid_dim().x * block_dim().x; }
+  unsigned extent_y() const { return grid_dim().y * block_dim().y; }
+  unsigned extent_z() const { return grid_dim().z * block_dim().z; }
+
+  // Position in the block, x fastest; warps are runs of ranks.
+  unsigned rank() const { return state_->rank; }
+  unsigned lane() const { return rank() % warp_size(); }
+  unsigned warp_size() const { return scheduler_->warp_size(); }
+
+  // Waits for all threads of the block.
+  void sync(source_place place = source_place::here()) const {
+    scheduler_->wait_for_block(*state_, place);
+  }
+
+  // Waits for all threads of the warp.
+  void sync_warp(source_place place = source_place::here()) const {
+    scheduler_->wait_for_warp(*state_, place);
+  }
+
+  // Shuffles within sections of `width` lanes (a power of two; 0: the warp), with CUDA's rules: a
+  // source outside the section gives the thread's own value, except that shuffle_xor may read an
+  // earlier section. All lanes of the warp take part.
+
+  // The value of lane `lane` (modulo width) of the section.
+  template <class T>
+  T shuffle(T value, unsigned lane, unsigned width = 0,
+            source_place place = source_place::here()) const {
+    const section mine = section_of(width, place);
+    return scheduler_->exchange(*state_, value, mine.begin + lane % mine.width, place);
+  }
+
+  // The value of the lane `delta` below.
+  template <class T>
+  T shuffle_up(T value, unsigned delta, unsigned width = 0,
+               source_place place = source_place::here()) const {
+    const bool inside = delta <= lane() - section_of(width, place).begin;
+    return scheduler_->exchange(*state_, value, inside ? lane() - delta : lane(), place);
+  }
+
+  // The value of the lane `delta` above.
+  template <class T>
+  T shuffle_down(T value, unsigned delta, unsigned width = 0,
+                 source_place place = source_place::here()) const {
+    const section mine = section_of(width, place);
+    const bool inside = delta < mine.begin + mine.width - lane();
+    return scheduler_->exchange(*state_, value, inside ? lane() + delta : lane(), place);
+  }
+
+  // The value of the lane whose number differs in the bits of `mask`.
+  template <class T>
+  T shuffle_xor(T value, unsigned mask, unsigned width = 0,
+                source_place place = source_place::here()) const {
+    const section mine = section_of(width, place);
+    const unsigned source = lane() ^ mask;
+    const bool inside = source < mine.begin + mine.width;
+    return scheduler_->exchange(*state_, value, inside ? source : lane(), place);
+  }
+
+  // The block's dynamic shared memory from a byte on; its start is aligned to 128 bytes. It is full
+  // of NaN when a block starts.
+  template <class T>
+  T* shared(std::size_t byte_offset = 0, source_place place = source_place::here()) const {
+    return reinterpret_cast<T*>(scheduler_->shared(*state_, byte_offset, place));
+  }
+
+ private:
+  struct section {
+    unsigned begin, width;  // in lanes
+  };
+
+  section section_of(unsigned width, source_place place) const {
+    if (width == 0) width = warp_size();
+    if (width > warp_size() || (width & (width - 1)) != 0)
+      scheduler_->fail(*state_, "bad shuffle width",
+                       "asks for " + std::to_string(width) + " in warps of " +
+                           std::to_string(warp_size()) + " at " + detail::to_string(place));
+    return {lane() & ~(width - 1), width};
+  }
+
+  detail::block_scheduler* scheduler_;
+  detail::thread_state* state_;
+};
+
+namespace detail {
+
+// Throws std::invalid_argument for what no GPU can launch.
+inline void check_launch(extent3 grid, extent3 block, const simt_settings& settings) {
+  constexpr unsigned max_threads = 1024;
+  if (settings.warp_size != 32 && settings.warp_size != 64)
+    throw std::invalid_argument("simt: the warp size has to be 32 or 64, not " +
+                                std::to_string(settings.warp_size));
+  if (block.x == 0 || block.y == 0 || block.z == 0)
+    throw std::invalid_argument("simt: the block is empty");
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0)
+    throw std::invalid_argument("simt: the grid is empty");
+  // One by one first: the product of three large numbers may wrap round to a small one.
+  if (block.x > max_threads || block.y > max_threads || block.z > max_threads ||
+      block.volume() > max_threads)
+    throw std::invalid_argument("simt: the block has more than 1024 threads");
+}
+
+}  // namespace detail
+
+// Runs `kernel` for every thread of the grid and returns when all are done.
+//
+// The kernel is a function object with `template <class Thread> void operator()(Thread&) const`.
+// Throws std::invalid_argument for an impossible launch, simt_error if the kernel breaks a rule,
+// and whatever the kernel throws; threads that did not come to their end are unwound, and the next
+// launch is as good as the first. Launches on different operating-system threads are independent.
+// A kernel may not wait inside a catch handler or a noexcept function.
+template <class Kernel>
+void simt_launch(extent3 grid, extent3 block, std::size_t shared_bytes, const Kernel& kernel,
+                 const simt_settings& settings = {}) {
+  static_assert(!noexcept(kernel(std::declval<simt_thread&>())),
+                "simt unwinds a kernel that breaks a rule, hence it must not be noexcept");
+  detail::check_launch(grid, block, settings);
+  const auto body = [](const void* object, detail::block_scheduler& scheduler,
+                       detail::thread_state& state) {
+    simt_thread self(scheduler, state);
+    (*static_cast<const Kernel*>(object))(self);
+  };
+  detail::block_scheduler(grid, block, shared_bytes, settings, body, std::addressof(kernel))
+      .run_grid();
+}
+
+}  // namespace icobench::gpu

@@ -1,0 +1,40 @@
+// The backend `simt` of the registry: see simt.hpp.
+#pragma once
+
+#include <memory>
+
+#include <icobench/gpu/host.hpp>
+#include <icobench/gpu/kernel_facts.hpp>
+#include <icobench/gpu/simt.hpp>
+#include <icobench/launch.hpp>
+
+namespace icobench::gpu {
+
+struct simt_device final : host_device {
+  simt_device() : host_device("simt") {}
+  simt_settings settings;  // warp size and order of threads: tests vary them
+};
+
+struct simt_backend {
+  static constexpr std::string_view name = "simt";
+
+  // Register caps and unrolling mean nothing here: one instance serves every choice.
+  template <class Compiled>
+  using instance = compiled_for<>;
+
+  template <class Compiled, class Kernel>
+  static kernel_facts inspect(const device&, extent3 grid, extent3 block,
+                              std::size_t shared_bytes) {
+    return {grid, block, shared_bytes, 0, 0, 0};
+  }
+
+  template <class Compiled, class Kernel>
+  static void launch(const device& d, extent3 grid, extent3 block, std::size_t shared_bytes,
+                     const Kernel& kernel) {
+    simt_launch(grid, block, shared_bytes, kernel, static_cast<const simt_device&>(d).settings);
+  }
+
+  static std::unique_ptr<device> open() { return std::make_unique<simt_device>(); }
+};
+
+}  // namespace icobench::gpu

@@ -1,0 +1,172 @@
+// Turns kernels into a registered variant: for each precision, mesh and edge ordering.
+//
+// A variant file describes a kernel by a class with
+//
+//   using computes = stages<stage::nabla4>;      the stages it fuses, first to last
+//   using compiled = compiled_list<compiled_for<1, 4>>;   min_blocks and unroll to choose from
+//   static constexpr launch tuned(access);       the default launch
+//   template <class Mesh, class T>
+//   struct kernel {                              a function object that the device gets by value
+//     Mesh mesh;
+//     typename Mesh::domain domain;              the points of the last stage
+//     nabla4_operands<T> f;                      the operands of each stage
+//     index_t levels;
+//     template <class Thread> ICOBENCH_DEVICE void operator()(Thread& t) const;
+//   };
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <icobench/registry.hpp>
+
+namespace icobench {
+
+template <stage... fused>
+struct stages {};
+
+template <class... Compiled>
+struct compiled_list {};
+
+namespace detail {
+
+template <stage... fused>
+constexpr stage last_stage(stages<fused...>) {
+  stage last{};
+  ((last = fused), ...);
+  return last;
+}
+template <stage... fused>
+constexpr bool has_edges(stages<fused...>) {
+  return ((fused != stage::verts2cells) || ...);
+}
+
+template <class Kernel, class Mesh, class T, layout L, stage... fused>
+Kernel make_kernel(const storage& s, stages<fused...> computes) {
+  return Kernel{s.mesh<Mesh, L>(), s.domain<Mesh>(last_stage(computes)),
+                s.operands<fused, T, L>()..., s.levels};
+}
+
+constexpr unsigned ceil_div(unsigned a, unsigned b) {
+  return (a + b - 1) / b;
+}
+
+// Blocks that cover the domain and the levels.
+template <class Domain>
+gpu::extent3 cover(const Domain& domain, index_t levels, const launch& l) {
+  const auto k = unsigned(levels);
+  const unsigned per_thread = l.levels == 0 ? ceil_div(k, l.block.z) : unsigned(l.levels);
+  return {ceil_div(unsigned(domain.extent_x()), l.block.x),
+          ceil_div(unsigned(domain.extent_y()), l.block.y), ceil_div(k, l.block.z * per_thread)};
+}
+
+// Throws `unsupported` where a backend would refuse the launch or, worse, not notice.
+inline void check_launch(const gpu::extent3& grid, const launch& l,
+                         const gpu::device_facts& facts) {
+  const auto threads = l.block.volume();
+  const auto limit = std::min<unsigned long long>(
+      max_block_threads,
+      facts.max_threads_per_block ? unsigned(facts.max_threads_per_block) : max_block_threads);
+  if (threads > limit) {
+    throw unsupported("a block of " + std::to_string(threads) + " threads exceeds the limit of " +
+                      std::to_string(limit));
+  }
+  if (l.block.z > 64) {
+    throw unsupported("a block of " + std::to_string(l.block.z) +
+                      " threads along levels exceeds the limit of 64");
+  }
+  if (grid.y > 65535 || grid.z > 65535) {
+    throw unsupported("a grid of " + std::to_string(grid.y) + " x " + std::to_string(grid.z) +
+                      " blocks along rows and levels exceeds the limit of 65535");
+  }
+}
+
+struct prepared_kernel {
+  gpu::kernel_facts facts;
+  std::function<void()> run;
+};
+
+template <class Backend, class Kernel, class... Compiled>
+prepared_kernel choose_compiled(const gpu::device& device, const gpu::extent3& grid,
+                                const launch& l, const Kernel& kernel, compiled_list<Compiled...>) {
+  prepared_kernel result;
+  const auto matches = [&]<class C>(C) {
+    if (C::min_blocks != l.min_blocks || C::unroll != l.unroll) { return false; }
+    using instance = typename Backend::template instance<C>;
+    result.facts = Backend::template inspect<instance, Kernel>(device, grid, l.block, 0);
+    result.run = [&device, grid, block = l.block, kernel] {
+      Backend::template launch<instance>(device, grid, block, 0, kernel);
+    };
+    return true;
+  };
+  if (!(matches(Compiled{}) || ...)) {
+    throw unsupported("min_blocks=" + std::to_string(l.min_blocks) +
+                      ",unroll=" + std::to_string(l.unroll) + " is not among the compiled choices");
+  }
+  return result;
+}
+
+template <class Backend, class Family, class Mesh, class T>
+prepared_kernel prepare_kernel(const gpu::device& device, const storage& s, const launch& l) {
+  using kernel = typename Family::template kernel<Mesh, T>;
+  const auto k = make_kernel<kernel, Mesh, T, layout::ifirst>(s, typename Family::computes{});
+  const gpu::extent3 grid = cover(k.domain, s.levels, l);
+  check_launch(grid, l, device.facts());
+  return choose_compiled<Backend>(device, grid, l, k, typename Family::compiled{});
+}
+
+template <class... Compiled>
+std::vector<launch> choices(compiled_list<Compiled...>) {
+  return {launch{.min_blocks = Compiled::min_blocks, .unroll = Compiled::unroll}...};
+}
+
+template <class Backend, class Mesh, class T, class... Families>
+plan prepare_gpu(gpu::device& device, const storage& s, const std::vector<launch>& launches) {
+  plan result;
+  result.launches = launches;
+  std::vector<std::function<void()>> runs;
+  std::size_t n = 0;
+  const auto add = [&](prepared_kernel k) {
+    result.kernels.push_back(k.facts);
+    runs.push_back(std::move(k.run));
+  };
+  (add(prepare_kernel<Backend, Families, Mesh, T>(device, s, launches.at(n++))), ...);
+  result.run = [runs = std::move(runs)] {
+    for (const auto& run : runs) { run(); }
+  };
+  return result;
+}
+
+}  // namespace detail
+
+// Registers the variant that launches these kernels one after another, for the backend this source
+// is compiled for, strided and indirect, in both precisions and both edge orderings.
+template <class Backend, class... Families>
+void add_gpu_variant(registry& r, const variant_info& info) {
+  const auto add = [&]<class Mesh, class T>(ordering o) {
+    r.add(info, Mesh::kind,
+          {std::string(Backend::name),
+           precision_of<T>,
+           o,
+           layout::ifirst,
+           {Families::tuned(Mesh::kind)...},
+           {detail::choices(typename Families::compiled{})...},
+           &detail::prepare_gpu<Backend, Mesh, T, Families...>});
+  };
+  const auto add_meshes = [&]<class T>() {
+    // Cells have one numbering only, so a kernel without edges serves both orderings.
+    constexpr bool edges = (detail::has_edges(typename Families::computes{}) || ...);
+    constexpr auto other = edges ? ordering::per_vertex : ordering::per_orientation;
+    using po = strided_mesh<ordering::per_orientation>;
+    add.template operator()<po, T>(ordering::per_orientation);
+    add.template operator()<strided_mesh<other>, T>(ordering::per_vertex);
+    add.template operator()<indirect_mesh<layout::ifirst>, T>(ordering::per_orientation);
+    add.template operator()<indirect_mesh<layout::ifirst>, T>(ordering::per_vertex);
+  };
+  add_meshes.template operator()<double>();
+  add_meshes.template operator()<float>();
+}
+
+}  // namespace icobench

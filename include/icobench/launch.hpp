@@ -1,0 +1,98 @@
+// The launch of one kernel: its tuning.
+#pragma once
+
+#include <charconv>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include <icobench/gpu/dim3.hpp>
+#include <icobench/types.hpp>
+
+namespace icobench {
+
+// A kernel is compiled for blocks of at most this many threads: more would cap every thread at 64
+// registers on NVIDIA, and AMD needs the bound to be stated beyond 256.
+inline constexpr unsigned max_block_threads = 256;
+
+struct launch {
+  gpu::extent3 block{1, 1, 1};  // threads: x along points, y along rows (strided), z along levels
+  int levels = 1;               // levels a thread walks; 0: the whole column
+  int min_blocks = 1;           // blocks that must fit on a multiprocessor: caps the registers
+  int unroll = 1;               // levels of the walk that are in flight together
+  bool operator==(const launch&) const = default;
+};
+
+// The compile-time part of a launch. Each one that a variant lists is one more copy of its kernel.
+template <int min_blocks_ = 1, int unroll_ = 1>
+struct compiled_for {
+  static constexpr int min_blocks = min_blocks_;
+  static constexpr int unroll = unroll_;
+};
+
+// As the command line and the dump write it, without what is 1: "32x2x4,levels=20,min_blocks=3".
+inline std::string to_string(const launch& l) {
+  std::string text = std::to_string(l.block.x);
+  if (l.block.y > 1 || l.block.z > 1) { text += "x" + std::to_string(l.block.y); }
+  if (l.block.z > 1) { text += "x" + std::to_string(l.block.z); }
+  if (l.levels != 1) { text += ",levels=" + std::to_string(l.levels); }
+  if (l.min_blocks != 1) { text += ",min_blocks=" + std::to_string(l.min_blocks); }
+  if (l.unroll != 1) { text += ",unroll=" + std::to_string(l.unroll); }
+  return text;
+}
+
+namespace detail {
+
+// A number at the front of `text`, which loses it. Throws std::invalid_argument.
+inline int take_number(std::string_view& text, int least) {
+  int value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || value < least) {
+    throw std::invalid_argument("needs a whole number of at least " + std::to_string(least) +
+                                " at '" + std::string(text) + "'");
+  }
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+inline gpu::extent3 take_block(std::string_view& text) {
+  unsigned extents[3] = {1, 1, 1};
+  for (int d = 0; d < 3; ++d) {
+    extents[d] = static_cast<unsigned>(take_number(text, 1));
+    if (!text.starts_with('x')) { break; }
+    text.remove_prefix(1);
+  }
+  return {extents[0], extents[1], extents[2]};
+}
+
+}  // namespace detail
+
+// Reads the form of to_string(); what is left out comes from `defaults`. Throws
+// std::invalid_argument.
+inline launch parse_launch(std::string_view text, launch result) {
+  while (!text.empty()) {
+    if (text[0] >= '0' && text[0] <= '9') {
+      result.block = detail::take_block(text);
+    } else if (text.starts_with("levels=")) {
+      text.remove_prefix(7);
+      result.levels = detail::take_number(text, 0);
+    } else if (text.starts_with("min_blocks=")) {
+      text.remove_prefix(11);
+      result.min_blocks = detail::take_number(text, 1);
+    } else if (text.starts_with("unroll=")) {
+      text.remove_prefix(7);
+      result.unroll = detail::take_number(text, 1);
+    } else {
+      throw std::invalid_argument("unknown part '" + std::string(text) +
+                                  "': known are XxYxZ, levels=, min_blocks=, unroll=");
+    }
+    if (text.starts_with(',') && text.size() > 1) {
+      text.remove_prefix(1);
+    } else if (!text.empty()) {
+      throw std::invalid_argument("cannot read '" + std::string(text) + "'");
+    }
+  }
+  return result;
+}
+
+}  // namespace icobench

@@ -1,0 +1,42 @@
+// The neighbours of any grid, read from tables.
+#pragma once
+
+#include <icobench/field.hpp>
+#include <icobench/types.hpp>
+
+namespace icobench {
+
+// A point is one edge, vertex or cell. Tables hold storage ids and lie in memory as fields do: slot
+// after slot for ifirst, so that neighbouring threads read neighbouring words, row after row for
+// kfirst. Every slot holds a valid id (see interpolate.hpp for pentagons).
+template <layout L>
+struct indirect_mesh {
+  static constexpr access kind = access::indirect;
+  static constexpr int edges_per_point = 1;
+  static constexpr int cells_per_point = 1;
+  using domain = range;
+
+  view<const index_t, L> e2c2v_table, v2e_table, c2v_table;
+
+  struct edge {
+    index_t number;
+  };
+
+  ICOBENCH_FUNCTION index_t point(const range& d, unsigned x, unsigned y) const {
+    return index_t(x) < d.extent_x() && y == 0 ? d.begin + index_t(x) : -1;
+  }
+  ICOBENCH_FUNCTION edge edge_of_point(index_t e, int) const { return {e}; }
+  ICOBENCH_FUNCTION index_t id(const edge& e) const { return e.number; }
+  ICOBENCH_FUNCTION neighbours<index_t, 4> e2c2v(const edge& e) const {
+    return slots<4>(e2c2v_table, e.number, 0);
+  }
+  ICOBENCH_FUNCTION edge edge_of_vertex(index_t v, int slot) const {
+    return {v2e_table(v, slot, 0)};
+  }
+  ICOBENCH_FUNCTION index_t cell_of_point(index_t c, int) const { return c; }
+  ICOBENCH_FUNCTION neighbours<index_t, 3> c2v(index_t c, int) const {
+    return slots<3>(c2v_table, c, 0);
+  }
+};
+
+}  // namespace icobench

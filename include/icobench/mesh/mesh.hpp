@@ -1,0 +1,23 @@
+// The two meshes a kernel is written for, and what follows from their common interface:
+//
+//   point(domain, x, y)                      the point computed by thread (x, y), -1 outside
+//   edge_of_point(point, c), c2v(point, c)   the edges and cells a point stands for
+//   edge_of_vertex(vertex, slot)             an edge of a vertex
+//   id(edge), e2c2v(edge)                    its storage id, its diamond
+#pragma once
+
+#include <icobench/mesh/indirect.hpp>
+#include <icobench/mesh/strided.hpp>
+
+namespace icobench {
+
+// The ids of a vertex's six edges.
+template <class Mesh>
+ICOBENCH_FUNCTION inline neighbours<index_t, 6> v2e(const Mesh& mesh, index_t v) {
+  neighbours<index_t, 6> ids;
+  ICOBENCH_UNROLL_ALL
+  for (int s = 0; s < 6; ++s) { ids[s] = mesh.id(mesh.edge_of_vertex(v, s)); }
+  return ids;
+}
+
+}  // namespace icobench

@@ -1,0 +1,105 @@
+// The variants of all chains. Tests, benchmarks and tools walk it; no other list exists.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <icobench/chain.hpp>
+#include <icobench/gpu/device.hpp>
+#include <icobench/gpu/kernel_facts.hpp>
+#include <icobench/launch.hpp>
+#include <icobench/storage.hpp>
+
+namespace icobench {
+
+// A variant cannot run with this problem, launch or device. The message gives the reason; a driver
+// reports the variant as skipped, or the launch as bad when the user asked for it.
+class unsupported : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// What a variant says of itself.
+struct variant_info {
+  std::string chain;
+  std::string schedule;             // naive, kloop, ...; ifirst, kfirst on the CPU
+  std::string fusion = "separate";  // how the stages of the chain are joined
+  std::string feature = "";         // what else is special, if anything
+  std::string description;          // one line for --list
+};
+
+// A variant made ready for one storage: run() enqueues its launches.
+struct plan {
+  std::vector<launch> launches;            // one for each kernel (one in all on the CPU)
+  std::vector<gpu::kernel_facts> kernels;  // empty on the CPU
+  std::function<void()> run;
+};
+
+// A variant compiled for one backend, precision and (strided) edge ordering.
+struct implementation {
+  std::string backend;
+  precision precision_ = precision::float64;
+  ordering ordering_ = ordering::per_orientation;
+  layout layout_ = layout::ifirst;
+  std::vector<launch> defaults;  // one for each launch
+  std::vector<std::vector<launch>>
+      compiled;  // for each launch: min_blocks and unroll to choose from
+  std::function<plan(gpu::device&, const storage&, const std::vector<launch>&)> prepare;
+};
+
+struct variant {
+  variant_info info;
+  access access_ = access::strided;
+  std::vector<implementation> implementations;
+
+  // chain/access/schedule/fusion[/feature]
+  std::string name() const {
+    return info.chain + "/" + std::string(to_string(access_)) + "/" + info.schedule + "/" +
+           info.fusion + (info.feature.empty() ? "" : "/" + info.feature);
+  }
+  // The one for these choices, or nullptr.
+  const implementation* find(std::string_view backend, precision p, ordering o) const {
+    for (const implementation& i : implementations) {
+      if (i.backend == backend && i.precision_ == p && i.ordering_ == o) { return &i; }
+    }
+    return nullptr;
+  }
+};
+
+class registry {
+ public:
+  using opener = std::unique_ptr<gpu::device> (*)();
+
+  // Adds an implementation to the variant of that name, which appears with its first one.
+  void add(const variant_info& info, access a, implementation i) {
+    if (!find_chain(info.chain)) { throw std::logic_error("no chain is named " + info.chain); }
+    variant wanted{info, a, {}};
+    for (variant& v : variants_) {
+      if (v.name() == wanted.name()) {
+        v.implementations.push_back(std::move(i));
+        return;
+      }
+    }
+    wanted.implementations.push_back(std::move(i));
+    variants_.push_back(std::move(wanted));
+  }
+  void add_backend(std::string_view name, opener open) { backends_[std::string(name)] = open; }
+
+  const std::deque<variant>& variants() const { return variants_; }
+  const std::map<std::string, opener>& backends() const { return backends_; }
+
+  // The registry of this program, filled before main() by the sources that the build generates, one
+  // for each variant file and backend. Defined in src/registry.cpp.
+  static registry& instance();
+
+ private:
+  std::deque<variant> variants_;
+  std::map<std::string, opener> backends_;
+};
+
+}  // namespace icobench

@@ -1,0 +1,49 @@
+// interpolate (v2e): RBF reconstruction of a vector at a vertex from its six edges.
+//
+//   p_u(v,k) = sum over s < 6 of p_e(v2e[v][s],k) c1(v,s);   p_v likewise with c2
+//
+// Source: ICON mo_intp_rbf, rbf_vec_interpol_vertex. 22 flops for a vertex and level.
+// A vertex with fewer edges (pentagon) has coefficient 0 and any valid edge in the missing slots.
+#pragma once
+
+#include <icobench/field.hpp>
+
+namespace icobench {
+
+template <class T>
+struct vector2 {
+  T u, v;
+};
+
+// The stencil at one vertex.
+template <class T>
+struct interpolate {
+  neighbours<T, 6> coeff_1, coeff_2;  // ptr_coeff_1, ptr_coeff_2
+
+  ICOBENCH_FUNCTION vector2<T> operator()(const neighbours<T, 6>& p_e) const {
+    vector2<T> sum{p_e[0] * coeff_1[0], p_e[0] * coeff_2[0]};
+    ICOBENCH_UNROLL_ALL
+    for (int s = 1; s < 6; ++s) {
+      sum.u += p_e[s] * coeff_1[s];
+      sum.v += p_e[s] * coeff_2[s];
+    }
+    return sum;
+  }
+};
+
+// Operands of interpolate: p_e on edges, the others on vertices, coefficients with 6 slots.
+template <class T, layout L = layout::ifirst>
+struct interpolate_operands {
+  view<const T, L> p_e, coeff_1, coeff_2;
+  view<T, L> p_u, p_v;
+
+  ICOBENCH_FUNCTION interpolate<T> stencil(index_t v) const {
+    return {slots<6>(coeff_1, v, 0), slots<6>(coeff_2, v, 0)};
+  }
+  ICOBENCH_FUNCTION void store(index_t v, index_t k, const vector2<T>& p) const {
+    p_u(v, k) = p.u;
+    p_v(v, k) = p.v;
+  }
+};
+
+}  // namespace icobench

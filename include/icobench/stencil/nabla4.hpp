@@ -1,0 +1,54 @@
+// nabla4: fourth-order diffusion tendency on edges, from vertex velocities.
+//
+//   tang(e,k) = sum over the ends s = 0,1 of the edge  u(v,k) n1(e,s) + v(v,k) n2(e,s)
+//   norm(e,k) = the same over the tips s = 2,3 of the adjacent cells
+//   out(e,k)  = 4 ((norm - 2 z) ivv(e)^2 + (tang - 2 z) ipe(e)^2)
+//
+// Source: ICON mo_nh_diffusion, calculate_nabla4. 21 flops for an edge and level with the squares
+// hoisted.
+#pragma once
+
+#include <icobench/field.hpp>
+
+namespace icobench {
+
+// The stencil at one edge: its coefficients are loaded once and serve any number of levels.
+template <class T>
+struct nabla4 {
+  neighbours<T, 4> normal_1;  // primal_normal_vert_v1: first component at the four diamond vertices
+  neighbours<T, 4> normal_2;  // primal_normal_vert_v2
+  T vert_vert_sq;             // inv_vert_vert_length squared [1/m^2]
+  T edge_sq;                  // inv_primal_edge_length squared [1/m^2]
+
+  // u, v at the diamond, z = nabla2 of the edge. Products are summed in pairs, as the reference
+  // implementation does: results agree with its serialized data to the bit.
+  ICOBENCH_FUNCTION T operator()(const neighbours<T, 4>& u, const neighbours<T, 4>& v, T z) const {
+    const T tang =
+        (u[0] * normal_1[0] + v[0] * normal_2[0]) + (u[1] * normal_1[1] + v[1] * normal_2[1]);
+    const T norm =
+        (u[2] * normal_1[2] + v[2] * normal_2[2]) + (u[3] * normal_1[3] + v[3] * normal_2[3]);
+    const T twice_z = T(2) * z;
+    return T(4) * ((norm - twice_z) * vert_vert_sq + (tang - twice_z) * edge_sq);
+  }
+};
+
+// Operands of nabla4: u, v on vertices; the others on edges, normals with 4 slots. In
+// nabla4_vertical normals and lengths have levels too.
+template <class T, layout L = layout::ifirst>
+struct nabla4_operands {
+  view<const T, L> u, v, normal_1, normal_2, inv_vert_vert_length, inv_primal_edge_length, z;
+  view<T, L> out;
+
+  ICOBENCH_FUNCTION nabla4<T> stencil(index_t e, index_t k) const {
+    const T vert_vert = inv_vert_vert_length(e, k);
+    const T edge = inv_primal_edge_length(e, k);
+    return {slots<4>(normal_1, e, k), slots<4>(normal_2, e, k), vert_vert * vert_vert, edge * edge};
+  }
+  // The stencil at edge e, level k, whose diamond vertices are `ids`.
+  ICOBENCH_FUNCTION T apply(const nabla4<T>& at_edge, index_t e, const neighbours<index_t, 4>& ids,
+                            index_t k) const {
+    return at_edge(gather(u, ids, k), gather(v, ids, k), z(e, k));
+  }
+};
+
+}  // namespace icobench

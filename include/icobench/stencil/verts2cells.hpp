@@ -1,0 +1,36 @@
+// verts2cells (c2v): a cell value from the vectors at its three corners.
+//
+//   out(c,k) = (sum over m < 3 of p_u(c2v[c][m],k) d1(c,m) + p_v(c2v[c][m],k) d2(c,m)) / 2
+//
+// 12 flops for a cell and level; halving is exact.
+#pragma once
+
+#include <icobench/field.hpp>
+
+namespace icobench {
+
+// The stencil at one cell.
+template <class T>
+struct verts2cells {
+  neighbours<T, 3> coeff_1, coeff_2;
+
+  ICOBENCH_FUNCTION T operator()(const neighbours<T, 3>& p_u, const neighbours<T, 3>& p_v) const {
+    T sum = p_u[0] * coeff_1[0] + p_v[0] * coeff_2[0];
+    ICOBENCH_UNROLL_ALL
+    for (int m = 1; m < 3; ++m) { sum += p_u[m] * coeff_1[m] + p_v[m] * coeff_2[m]; }
+    return T(0.5) * sum;
+  }
+};
+
+// Operands of verts2cells: p_u, p_v on vertices, the others on cells, coefficients with 3 slots.
+template <class T, layout L = layout::ifirst>
+struct verts2cells_operands {
+  view<const T, L> p_u, p_v, coeff_1, coeff_2;
+  view<T, L> out;
+
+  ICOBENCH_FUNCTION verts2cells<T> stencil(index_t c) const {
+    return {slots<3>(coeff_1, c, 0), slots<3>(coeff_2, c, 0)};
+  }
+};
+
+}  // namespace icobench

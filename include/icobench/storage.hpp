@@ -1,0 +1,82 @@
+// One problem in a device's memory, in one numbering and layout: what a variant computes on.
+#pragma once
+
+#include <icobench/chain.hpp>
+#include <icobench/field.hpp>
+#include <icobench/mesh/mesh.hpp>
+#include <icobench/stencil/interpolate.hpp>
+#include <icobench/stencil/nabla4.hpp>
+#include <icobench/stencil/verts2cells.hpp>
+
+namespace icobench {
+
+// A view whose element type is known only at run time.
+struct raw_view {
+  void* data = nullptr;
+  std::ptrdiff_t stride = 0;
+  std::ptrdiff_t slot_stride = 0;
+
+  template <class T, layout L>
+  view<T, L> as() const {
+    return {static_cast<T*>(data), stride, slot_stride};
+  }
+};
+
+struct storage {
+  index_t levels = 0;
+  std::array<raw_view, field_count> fields{};
+
+  // Strided access: see strided_mesh.
+  index_t row = 0, plane = 0;
+  std::array<rectangle, stage_count> rectangles{};
+  // Indirect access: see indirect_mesh.
+  raw_view e2c2v, v2e, c2v;
+  std::array<range, stage_count> ranges{};
+
+  template <class T, layout L>
+  view<T, L> get(field f) const {
+    return fields[std::size_t(f)].as<T, L>();
+  }
+
+  template <class Mesh, layout L>
+  Mesh mesh() const {
+    if constexpr (Mesh::kind == access::strided) {
+      return {row, plane};
+    } else {
+      return {e2c2v.as<const index_t, L>(), v2e.as<const index_t, L>(), c2v.as<const index_t, L>()};
+    }
+  }
+  template <class Mesh>
+  typename Mesh::domain domain(stage s) const {
+    if constexpr (Mesh::kind == access::strided) {
+      return rectangles[std::size_t(s)];
+    } else {
+      return ranges[std::size_t(s)];
+    }
+  }
+
+  template <stage s, class T, layout L>
+  auto operands() const {
+    if constexpr (s == stage::nabla4) {
+      return nabla4_operands<T, L>{get<const T, L>(field::u_vert),
+                                   get<const T, L>(field::v_vert),
+                                   get<const T, L>(field::primal_normal_vert_v1),
+                                   get<const T, L>(field::primal_normal_vert_v2),
+                                   get<const T, L>(field::inv_vert_vert_length),
+                                   get<const T, L>(field::inv_primal_edge_length),
+                                   get<const T, L>(field::z_nabla2_e),
+                                   get<T, L>(field::z_nabla4_e2)};
+    } else if constexpr (s == stage::interpolate) {
+      return interpolate_operands<T, L>{
+          get<const T, L>(field::z_nabla4_e2), get<const T, L>(field::ptr_coeff_1),
+          get<const T, L>(field::ptr_coeff_2), get<T, L>(field::p_u), get<T, L>(field::p_v)};
+    } else {
+      return verts2cells_operands<T, L>{get<const T, L>(field::p_u), get<const T, L>(field::p_v),
+                                        get<const T, L>(field::cell_coeff_1),
+                                        get<const T, L>(field::cell_coeff_2),
+                                        get<T, L>(field::p_cell)};
+    }
+  }
+};
+
+}  // namespace icobench

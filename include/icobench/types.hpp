@@ -1,0 +1,43 @@
+// Words of the domain that device and host code share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <icobench/gpu/qualifiers.hpp>
+
+namespace icobench {
+
+// Ids of vertices, edges, cells and levels. Offsets into fields are std::ptrdiff_t.
+using index_t = std::int32_t;
+
+enum class access { strided, indirect };                // neighbours computed, or read from tables
+enum class ordering { per_vertex, per_orientation };    // edges of a torus: 3v + c, or c V + v
+enum class layout { ifirst, kfirst };                   // entities or levels contiguous in memory
+enum class location { vertex, edge, cell };             // where a field lives
+enum class stage { nabla4, interpolate, verts2cells };  // one operator of a chain
+inline constexpr int stage_count = 3;
+
+// A few values that belong to the neighbours of one point: ids or operands, in slot order.
+template <class T, int count>
+struct neighbours {
+  T values[count];
+  ICOBENCH_FUNCTION constexpr const T& operator[](int slot) const { return values[slot]; }
+  ICOBENCH_FUNCTION constexpr T& operator[](int slot) { return values[slot]; }
+};
+
+// Points a strided stencil computes: vertices (i, j) with i0 <= i < i0 + ni and j0 <= j < j0 + nj.
+struct rectangle {
+  index_t i0 = 0, j0 = 0, ni = 0, nj = 0;
+  ICOBENCH_FUNCTION constexpr index_t extent_x() const { return ni; }
+  ICOBENCH_FUNCTION constexpr index_t extent_y() const { return nj; }
+};
+
+// Points an indirect stencil computes: ids begin <= id < end.
+struct range {
+  index_t begin = 0, end = 0;
+  ICOBENCH_FUNCTION constexpr index_t extent_x() const { return end - begin; }
+  ICOBENCH_FUNCTION constexpr index_t extent_y() const { return 1; }
+};
+
+}  // namespace icobench

@@ -1,0 +1,36 @@
+// Points contiguous: vector loops over a tile of points, level after level, so that the tile's
+// coefficients (96 bytes a vertex) stay in the cache.
+#pragma once
+
+#include <shared/points.hpp>
+
+namespace icobench::kernels {
+
+struct interpolate_ifirst {
+  using computes = stages<stage::interpolate>;
+  static constexpr layout memory = layout::ifirst;
+  static constexpr launch tuned() { return {.block = {512, 1, 1}}; }
+
+  template <class Mesh, class T>
+  static void run(const Mesh& mesh, const typename Mesh::domain& d,
+                  const interpolate_operands<T, memory>& f, index_t levels, const launch& l) {
+    for_each_tile(mesh, d, index_t(l.block.x), [&](index_t first, index_t last) {
+      for (index_t k = 0; k < levels; ++k) {
+        ICOBENCH_SIMD
+        for (index_t v = first; v < last; ++v) {
+          f.store(v, k, f.stencil(v)(gather(f.p_e, v2e(mesh, v), k)));
+        }
+      }
+    });
+  }
+};
+
+template <class Backend>
+void register_interpolate_cpu_ifirst(registry& r) {
+  add_cpu_variant<interpolate_ifirst>(
+      r, {.chain = "interpolate",
+          .schedule = "ifirst",
+          .description = "vector loops over a tile of contiguous points, level after level"});
+}
+
+}  // namespace icobench::kernels

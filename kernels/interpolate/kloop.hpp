@@ -1,0 +1,48 @@
+// A thread walks the levels of its vertex; 12 coefficients and 6 ids stay in registers.
+//
+// Trades registers and parallelism for traffic: coefficients and table are read once for `levels`
+// levels.
+#pragma once
+
+#include <icobench/gpu_variant.hpp>
+
+namespace icobench::kernels {
+
+struct interpolate_kloop {
+  using computes = stages<stage::interpolate>;
+  using compiled = compiled_list<compiled_for<1, 1>, compiled_for<2, 2>, compiled_for<3, 1>,
+                                 compiled_for<4, 2>, compiled_for<4, 4>, compiled_for<2, 4>>;
+  static constexpr launch tuned(access) {
+    return {.block = {32, 1, 8}, .levels = 10, .min_blocks = 4, .unroll = 2};
+  }
+
+  template <class Mesh, class T>
+  struct kernel {
+    Mesh mesh;
+    typename Mesh::domain domain;
+    interpolate_operands<T> f;
+    index_t levels;
+
+    template <class Thread>
+    ICOBENCH_DEVICE void operator()(Thread& t) const {
+      const index_t v = mesh.point(domain, t.x(), t.y());
+      if (v < 0) { return; }
+      const neighbours<index_t, 6> edges = v2e(mesh, v);
+      const interpolate<T> stencil = f.stencil(v);
+      ICOBENCH_UNROLL(Thread::unroll)
+      for (index_t k = index_t(t.z()); k < levels; k += index_t(t.extent_z())) {
+        f.store(v, k, stencil(gather(f.p_e, edges, k)));
+      }
+    }
+  };
+};
+
+template <class Backend>
+void register_interpolate_kloop(registry& r) {
+  add_gpu_variant<Backend, interpolate_kloop>(
+      r, {.chain = "interpolate",
+          .schedule = "kloop",
+          .description = "a thread walks levels, coefficients and ids in registers"});
+}
+
+}  // namespace icobench::kernels

@@ -1,0 +1,40 @@
+// One thread for one vertex and level.
+//
+// Trades traffic for parallelism: 96 bytes of coefficients (and 24 of table) for every level.
+#pragma once
+
+#include <icobench/gpu_variant.hpp>
+
+namespace icobench::kernels {
+
+struct interpolate_naive {
+  using computes = stages<stage::interpolate>;
+  using compiled = compiled_list<compiled_for<>>;
+  static constexpr launch tuned(access a) {
+    return a == access::strided ? launch{.block = {32, 1, 8}} : launch{.block = {32, 1, 8}};
+  }
+
+  template <class Mesh, class T>
+  struct kernel {
+    Mesh mesh;
+    typename Mesh::domain domain;
+    interpolate_operands<T> f;
+    index_t levels;
+
+    template <class Thread>
+    ICOBENCH_DEVICE void operator()(Thread& t) const {
+      const index_t v = mesh.point(domain, t.x(), t.y()), k = index_t(t.z());
+      if (v < 0 || k >= levels) { return; }
+      f.store(v, k, f.stencil(v)(gather(f.p_e, v2e(mesh, v), k)));
+    }
+  };
+};
+
+template <class Backend>
+void register_interpolate_naive(registry& r) {
+  add_gpu_variant<Backend, interpolate_naive>(
+      r,
+      {.chain = "interpolate", .schedule = "naive", .description = "one thread a point and level"});
+}
+
+}  // namespace icobench::kernels

@@ -1,0 +1,44 @@
+// Points contiguous: vector loops over a tile of points, level after level.
+//
+// Levels outermost over the whole grid would read coefficients (80 bytes an edge) again for every
+// level; a tile of them stays in the cache instead.
+#pragma once
+
+#include <shared/points.hpp>
+
+namespace icobench::kernels {
+
+template <bool vertical>
+struct nabla4_ifirst {
+  using computes = stages<stage::nabla4>;
+  static constexpr layout memory = layout::ifirst;
+  static constexpr launch tuned() { return {.block = {512, 1, 1}}; }
+
+  template <class Mesh, class T>
+  static void run(const Mesh& mesh, const typename Mesh::domain& d,
+                  const nabla4_operands<T, memory>& f, index_t levels, const launch& l) {
+    for_each_tile(mesh, d, index_t(l.block.x), [&](index_t first, index_t last) {
+      for (index_t k = 0; k < levels; ++k) {
+        for (int c = 0; c < Mesh::edges_per_point; ++c) {
+          ICOBENCH_SIMD
+          for (index_t point = first; point < last; ++point) {
+            const auto edge = mesh.edge_of_point(point, c);
+            const index_t e = mesh.id(edge);
+            f.out(e, k) = f.apply(f.stencil(e, vertical ? k : 0), e, mesh.e2c2v(edge), k);
+          }
+        }
+      }
+    });
+  }
+};
+
+template <class Backend>
+void register_nabla4_cpu_ifirst(registry& r) {
+  const std::string text = "vector loops over a tile of contiguous points, level after level";
+  add_cpu_variant<nabla4_ifirst<false>>(
+      r, {.chain = "nabla4", .schedule = "ifirst", .description = text});
+  add_cpu_variant<nabla4_ifirst<true>>(
+      r, {.chain = "nabla4_vertical", .schedule = "ifirst", .description = text});
+}
+
+}  // namespace icobench::kernels

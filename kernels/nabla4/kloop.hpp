@@ -1,0 +1,69 @@
+// A thread walks the levels of its point and keeps what does not depend on the level in registers.
+//
+// Trades registers (30 doubles and 6 ids a strided point, 10 and 4 an indirect one) and parallelism
+// for traffic: coefficients and tables are read once for `levels` levels. `unroll` levels are in
+// flight together, else the walk waits for memory at every step.
+#pragma once
+
+#include <icobench/gpu_variant.hpp>
+
+namespace icobench::kernels {
+
+template <bool vertical>
+struct nabla4_kloop {
+  using computes = stages<stage::nabla4>;
+  using compiled = compiled_list<compiled_for<1, 1>, compiled_for<2, 2>, compiled_for<3, 1>,
+                                 compiled_for<4, 2>, compiled_for<4, 4>, compiled_for<2, 4>>;
+  static constexpr launch tuned(access a) {
+    return a == access::strided
+               ? launch{.block = {32, 2, 4}, .levels = 20, .min_blocks = 2, .unroll = 2}
+               : launch{.block = {32, 1, 2}, .levels = 40, .min_blocks = 4, .unroll = 4};
+  }
+
+  template <class Mesh, class T>
+  struct kernel {
+    Mesh mesh;
+    typename Mesh::domain domain;
+    nabla4_operands<T> f;
+    index_t levels;
+
+    template <class Thread>
+    ICOBENCH_DEVICE void operator()(Thread& t) const {
+      const index_t point = mesh.point(domain, t.x(), t.y());
+      if (point < 0) { return; }
+      constexpr int n = Mesh::edges_per_point;
+      index_t e[n];
+      neighbours<index_t, 4> ids[n];
+      nabla4<T> stencil[n];
+      ICOBENCH_UNROLL_ALL
+      for (int c = 0; c < n; ++c) {
+        const auto edge = mesh.edge_of_point(point, c);
+        e[c] = mesh.id(edge);
+        ids[c] = mesh.e2c2v(edge);
+        if constexpr (!vertical) { stencil[c] = f.stencil(e[c], 0); }
+      }
+      ICOBENCH_UNROLL(Thread::unroll)
+      for (index_t k = index_t(t.z()); k < levels; k += index_t(t.extent_z())) {
+        ICOBENCH_UNROLL_ALL
+        for (int c = 0; c < n; ++c) {
+          if constexpr (vertical) { stencil[c] = f.stencil(e[c], k); }
+          f.out(e[c], k) = f.apply(stencil[c], e[c], ids[c], k);
+        }
+      }
+    }
+  };
+};
+
+template <class Backend>
+void register_nabla4_kloop(registry& r) {
+  add_gpu_variant<Backend, nabla4_kloop<false>>(
+      r, {.chain = "nabla4",
+          .schedule = "kloop",
+          .description = "a thread walks levels, coefficients and ids in registers"});
+  add_gpu_variant<Backend, nabla4_kloop<true>>(
+      r, {.chain = "nabla4_vertical",
+          .schedule = "kloop",
+          .description = "a thread walks levels, ids in registers"});
+}
+
+}  // namespace icobench::kernels

@@ -1,0 +1,49 @@
+// One thread for one point and level: the text a reader checks the others against.
+//
+// Trades traffic for parallelism: no loop and few registers, but coefficients (80 bytes an edge)
+// and tables are read again for every level.
+#pragma once
+
+#include <icobench/gpu_variant.hpp>
+
+namespace icobench::kernels {
+
+template <bool vertical>
+struct nabla4_naive {
+  using computes = stages<stage::nabla4>;
+  using compiled = compiled_list<compiled_for<>>;
+  static constexpr launch tuned(access a) {
+    return a == access::strided ? launch{.block = {64, 2, 1}} : launch{.block = {32, 1, 8}};
+  }
+
+  template <class Mesh, class T>
+  struct kernel {
+    Mesh mesh;
+    typename Mesh::domain domain;
+    nabla4_operands<T> f;
+    index_t levels;
+
+    template <class Thread>
+    ICOBENCH_DEVICE void operator()(Thread& t) const {
+      const index_t point = mesh.point(domain, t.x(), t.y()), k = index_t(t.z());
+      if (point < 0 || k >= levels) { return; }
+      ICOBENCH_UNROLL_ALL
+      for (int c = 0; c < Mesh::edges_per_point; ++c) {
+        const auto edge = mesh.edge_of_point(point, c);
+        const index_t e = mesh.id(edge);
+        f.out(e, k) = f.apply(f.stencil(e, vertical ? k : 0), e, mesh.e2c2v(edge), k);
+      }
+    }
+  };
+};
+
+template <class Backend>
+void register_nabla4_naive(registry& r) {
+  const std::string text = "one thread a point and level";
+  add_gpu_variant<Backend, nabla4_naive<false>>(
+      r, {.chain = "nabla4", .schedule = "naive", .description = text});
+  add_gpu_variant<Backend, nabla4_naive<true>>(
+      r, {.chain = "nabla4_vertical", .schedule = "naive", .description = text});
+}
+
+}  // namespace icobench::kernels

@@ -1,0 +1,45 @@
+// What the GPU variants of verts2cells share: the cells of a point at one level.
+#pragma once
+
+#include <icobench/gpu_variant.hpp>
+
+namespace icobench::kernels {
+
+// A strided point has two cells with neighbouring ids: four distinct vertices instead of six are
+// read and one store of two elements, streaming because nobody reads the result soon, serves both.
+template <class Mesh>
+struct cells_of_point {
+  static constexpr int count = Mesh::cells_per_point;
+  index_t first;
+  neighbours<index_t, 3> corners[count];
+
+  ICOBENCH_FUNCTION cells_of_point(const Mesh& mesh, index_t point)
+      : first(mesh.cell_of_point(point, 0)) {
+    ICOBENCH_UNROLL_ALL
+    for (int c = 0; c < count; ++c) { corners[c] = mesh.c2v(point, c); }
+  }
+
+  template <class T>
+  ICOBENCH_FUNCTION void load(const verts2cells_operands<T>& f,
+                              verts2cells<T> (&cell)[count]) const {
+    ICOBENCH_UNROLL_ALL
+    for (int c = 0; c < count; ++c) { cell[c] = f.stencil(first + c); }
+  }
+
+  template <class T>
+  ICOBENCH_FUNCTION void compute(const verts2cells_operands<T>& f,
+                                 const verts2cells<T> (&cell)[count], index_t k) const {
+    T result[count];
+    ICOBENCH_UNROLL_ALL
+    for (int c = 0; c < count; ++c) {
+      result[c] = cell[c](gather(f.p_u, corners[c], k), gather(f.p_v, corners[c], k));
+    }
+    if constexpr (count == 2) {
+      gpu::store_pair(f.out.address(first, k), result[0], result[1]);
+    } else {
+      f.out(first, k) = result[0];
+    }
+  }
+};
+
+}  // namespace icobench::kernels

@@ -1,0 +1,337 @@
+#include "src/bench/driver.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <deque>
+#include <iostream>
+
+#include "grids/grid_file.hpp"
+#include "src/bench/record.hpp"
+#include "src/bench/workspace.hpp"
+
+namespace icobench {
+namespace {
+
+// One line for each benchmark as it ends; the tables at the end have the numbers side by side.
+class progress_reporter final : public benchmark::BenchmarkReporter {
+ public:
+  explicit progress_reporter(const std::deque<record>& records) : records_(records) {}
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      if (run.run_type != Run::RT_Iteration) { continue; }
+      const auto n = std::size_t(run.family_index);
+      std::cout << "[" << n + 1 << "/" << records_.size() << "] " << summary(records_.at(n)) << "\n"
+                << std::flush;
+    }
+  }
+
+ private:
+  const std::deque<record>& records_;
+};
+
+class driver {
+ public:
+  driver(std::string program, std::string_view chain, options o, std::vector<std::string> arguments)
+      : program_(std::move(program)),
+        chain_(chain),
+        options_(std::move(o)),
+        arguments_(std::move(arguments)),
+        workspace_(options_),
+        chosen_format_(std::any_of(arguments_.begin(), arguments_.end(), [](const auto& argument) {
+          return argument.starts_with("--benchmark_format");
+        })) {}
+
+  int run();
+
+ private:
+  void choose_backends();
+  void choose_grid();
+  void collect();
+  void list() const;
+  void register_benchmarks();
+  void run_one(benchmark::State&, record&);
+  void verify_and_time(record&);
+  void report(benchmark::State&, const record&) const;
+  void write_results();
+  bool wanted(const variant&) const;
+
+  std::string program_;
+  std::string_view chain_;
+  options options_;
+  std::vector<std::string> arguments_;
+  workspace workspace_;
+  std::vector<std::string> backends_;
+  std::deque<record> records_;  // stable addresses: benchmarks hold them
+  bool chosen_format_;          // the user chose one of Google Benchmark's formats
+  bool bad_launch_ = false;
+};
+
+bool driver::wanted(const variant& v) const {
+  if (!chain_.empty() && v.info.chain != chain_) { return false; }
+  const std::string name = v.name();
+  return options_.variants.empty() ||
+         std::any_of(options_.variants.begin(), options_.variants.end(),
+                     [&](const std::string& part) { return name.find(part) != name.npos; });
+}
+
+void driver::choose_backends() {
+  const auto& known = registry::instance().backends();
+  for (const std::string& name : options_.backends) {
+    if (!known.contains(name)) {
+      std::string message = "--backend " + name + ": not in this build, which has";
+      for (const auto& [each, open] : known) { message += " " + each; }
+      throw input_error(message);
+    }
+    try {
+      workspace_.device(name);
+    } catch (const gpu::device_error& error) {
+      throw input_error("--backend " + name + ": " + error.what());
+    }
+    backends_.push_back(name);
+  }
+  if (!backends_.empty()) { return; }
+  for (const std::string name : {"cuda", "hip"}) {
+    if (!known.contains(name)) { continue; }
+    try {
+      workspace_.device(name);
+      backends_ = {name};
+      return;
+    } catch (const gpu::device_error& error) {
+      std::cerr << program_ << ": " << name << ": " << error.what() << "; using the CPU\n";
+    }
+  }
+  backends_ = {"cpu"};
+}
+
+void driver::choose_grid() {
+  if (options_.grid.empty()) {
+    options_.grid = backends_ == std::vector<std::string>{"cpu"} ||
+                            backends_ == std::vector<std::string>{"simt"}
+                        ? "torus:298x257"
+                        : "torus:594x514";
+  }
+  workspace_.set_grid(load_grid(options_.grid));
+}
+
+// A record for each variant, precision, ordering, backend and launch that was asked for, in an
+// order in which neighbours share problem and storage.
+void driver::collect() {
+  for (const chain& c : chain_table) {
+    bool any = false;
+    for (const precision p : options_.precisions) {
+      for (const std::string& backend : backends_) {
+        for (const ordering o : options_.orderings) {
+          for (const access a : {access::strided, access::indirect}) {
+            for (const layout l : {layout::ifirst, layout::kfirst}) {
+              for (const variant& v : registry::instance().variants()) {
+                const implementation* i = v.find(backend, p, o);
+                if (v.info.chain != c.name || v.access_ != a || !i || i->layout_ != l ||
+                    !wanted(v)) {
+                  continue;
+                }
+                any = true;
+                std::vector<std::string> launches = options_.launches;
+                if (launches.empty()) { launches.emplace_back(); }
+                for (const std::string& text : launches) {
+                  record& r = records_.emplace_back();
+                  r.variant_ = &v;
+                  r.implementation_ = i;
+                  r.ordering_ = o;
+                  r.launches = parse_launches(text, i->defaults);
+                  r.grid = options_.grid;
+                  r.levels = options_.levels;
+                  r.halo = workspace_.halo(c);
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+    // Says now what would fail later: a halo too large for the grid, for example.
+    if (any) { make_domain(workspace_.mesh(), c, workspace_.halo(c)); }
+  }
+  if (records_.empty()) {
+    std::string message = "no variant";
+    for (const std::string& part : options_.variants) { message += " *" + part + "*"; }
+    throw input_error(message + " for backend " + backends_.front() + "; see --list");
+  }
+}
+
+void driver::list() const {
+  for (const variant& v : registry::instance().variants()) {
+    if (!wanted(v)) { continue; }
+    std::vector<std::string> backends;
+    for (const implementation& i : v.implementations) {
+      if (std::find(backends.begin(), backends.end(), i.backend) == backends.end()) {
+        backends.push_back(i.backend);
+      }
+    }
+    std::cout << v.name() << "\n    chain " << v.info.chain << ", access " << to_string(v.access_)
+              << ", schedule " << v.info.schedule << ", fusion " << v.info.fusion;
+    if (!v.info.feature.empty()) { std::cout << ", feature " << v.info.feature; }
+    std::cout << "; backends";
+    for (const std::string& b : backends) { std::cout << " " << b; }
+    std::cout << "\n    " << v.info.description << "\n";
+  }
+}
+
+void driver::verify_and_time(record& r) {
+  const implementation& i = *r.implementation_;
+  const chain& c = *find_chain(r.variant_->info.chain);
+  gpu::device& device = workspace_.device(i.backend);
+  resident_problem& resident = workspace_.resident(c, i.precision_, i.backend,
+                                                   {r.variant_->access_, r.ordering_, i.layout_});
+  r.traffic_ = workspace_.traffic_of_problem();
+  const plan p = i.prepare(device, resident.view(), r.launches);
+  r.kernels = p.kernels;
+  if (r.samples.seconds.empty()) {
+    resident.poison_outputs();
+    p.run();
+    device.synchronize();
+    r.verified = resident.verify();
+    r.status_ = r.verified.ok ? status::verified : status::wrong;
+    if (!r.verified.ok) {
+      r.reason = std::to_string(r.verified.wrong) + " wrong values";
+      return;
+    }
+  }
+  if (options_.verify_only || i.backend == "simt") {
+    r.reason = i.backend == "simt" ? "simt is for verification, not for timing" : "not timed";
+    return;
+  }
+  r.bandwidth_ = workspace_.memory_bandwidth(i.backend);
+  r.small_copy = workspace_.small_copy(i.backend, r.traffic_.fused_bytes);
+  const sample_set more = sample(device, p.run, options_.sampling_);
+  r.samples.seconds.insert(r.samples.seconds.end(), more.seconds.begin(), more.seconds.end());
+  r.samples.stopped_by = more.stopped_by;
+  r.status_ = status::ok;
+}
+
+void driver::report(benchmark::State& state, const record& r) const {
+  if (r.status_ == status::wrong) {
+    std::cerr << r.name() << ": " << r.reason << "; the first:\n";
+    for (const wrong_point& w : r.verified.first) {
+      std::cerr << "  " << info(w.f).name << ", " << to_string(info(w.f).on) << " " << w.entity
+                << ", level " << w.level << ": expected " << w.expected << ", got " << w.got
+                << "\n";
+    }
+  }
+  if (r.status_ == status::ok || r.status_ == status::verified) {
+    state.counters["error"] = r.verified.max_error;
+  }
+  if (r.status_ == status::ok) {
+    state.counters["GB/s"] = 1e-9 * r.bytes_per_second();
+    state.counters["%copy"] = 100 * r.share_of_copy();
+    state.counters["samples"] = double(r.samples.seconds.size());
+  }
+}
+
+// One benchmark is one iteration: sampling is ours, Google Benchmark is told the median.
+// Repetitions add samples to the record.
+void driver::run_one(benchmark::State& state, record& r) {
+  for (auto _ : state) {
+    try {
+      verify_and_time(r);
+    } catch (const unsupported& reason) {
+      r.status_ = status::skipped;
+      r.reason = reason.what();
+      bad_launch_ |= !options_.launches.empty();
+    } catch (const gpu::device_error& error) {
+      r.status_ = status::failed;
+      r.reason = error.what();
+    }
+    state.SetIterationTime(std::max(r.seconds(), 1e-12));
+  }
+  report(state, r);
+  if (r.status_ != status::ok && r.status_ != status::verified) {
+    state.SkipWithError((std::string(to_string(r.status_)) + ": " + r.reason).c_str());
+  }
+}
+
+void driver::register_benchmarks() {
+  for (record& r : records_) {
+    benchmark::RegisterBenchmark(r.name().c_str(),
+                                 [this, &r](benchmark::State& state) { run_one(state, r); })
+        ->UseManualTime()
+        ->Iterations(1)
+        ->Unit(benchmark::kMicrosecond);
+  }
+}
+
+void driver::write_results() {
+  json devices, records = json::array();
+  for (const std::string& backend : backends_) {
+    devices[backend] = to_json(workspace_.device(backend).facts());
+    if (!options_.verify_only && backend != "simt") {
+      devices[backend]["copy_bytes_per_second"] = workspace_.memory_bandwidth(backend).copy;
+      devices[backend]["copy_bytes"] = workspace_.memory_bandwidth(backend).copy_bytes;
+    }
+  }
+  const grid& g = workspace_.mesh();
+  json mesh{{"name", g.name},
+            {"uuid", g.uuid},
+            {"vertices", g.vertices},
+            {"edges", g.edges},
+            {"cells", g.cells}};
+  mesh["torus"] = g.shape ? json{g.shape->nx, g.shape->ny} : json(nullptr);
+  for (const record& r : records_) {
+    records.push_back(to_json(r, workspace_.device(r.implementation_->backend).facts()));
+  }
+  write_dump(options_.dump, make_context(arguments_, options_, mesh, devices), records);
+}
+
+int driver::run() {
+  if (options_.list) {
+    list();
+    return 0;
+  }
+  choose_backends();
+  choose_grid();
+  collect();
+  register_benchmarks();
+  if (chosen_format_) {
+    benchmark::RunSpecifiedBenchmarks();
+  } else {
+    progress_reporter reporter(records_);
+    benchmark::RunSpecifiedBenchmarks(&reporter);
+  }
+  const auto not_run = [](const record& r) {
+    return r.status_ == status::skipped && r.reason.empty();
+  };
+  std::erase_if(records_, not_run);  // left out by --benchmark_filter
+  for (const chain& c : chain_table) {
+    std::vector<record> of_chain;
+    for (const record& r : records_) {
+      if (r.variant_->info.chain == c.name) { of_chain.push_back(r); }
+    }
+    if (!of_chain.empty()) { std::cout << "\n" << c.name << "\n" << format_table(of_chain); }
+  }
+  if (!options_.dump.empty()) { write_results(); }
+  const bool broken = std::any_of(records_.begin(), records_.end(), [](const record& r) {
+    return r.status_ == status::wrong || r.status_ == status::failed;
+  });
+  return broken ? 1 : bad_launch_ ? 2 : 0;
+}
+
+}  // namespace
+
+int run_benchmarks(std::string_view chain, int argc, char** argv) {
+  const std::string program = chain.empty() ? "bench_all" : "bench_" + std::string(chain);
+  const std::vector<std::string> arguments(argv, argv + argc);
+  try {
+    benchmark::Initialize(&argc, argv);
+    const std::string what = chain.empty() ? "all chains" : "the variants of " + std::string(chain);
+    return driver(program, chain, parse_options(program, what, argc, argv), arguments).run();
+  } catch (const input_error& error) {
+    std::cerr << program << ": " << error.what() << "\n";
+    return 2;
+  } catch (const std::exception& error) {
+    std::cerr << program << ": " << error.what() << "\n";
+    return 1;
+  }
+}
+
+}  // namespace icobench

@@ -1,0 +1,96 @@
+#include "src/bench/options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "grids/grid.hpp"
+
+namespace icobench {
+
+options parse_options(const std::string& program, const std::string& what, int argc, char** argv) {
+  options o;
+  CLI::App app(
+      "Verifies and times " + what +
+      ". Options of Google Benchmark (--benchmark_filter=REGEX, "
+      "--benchmark_repetitions=N, --benchmark_format=..., see --benchmark_help) work too.");
+  app.name(program);
+  const std::map<std::string, precision> precisions{{"double", precision::float64},
+                                                    {"float", precision::float32}};
+  const std::map<std::string, ordering> orderings{{"per_vertex", ordering::per_vertex},
+                                                  {"per_orientation", ordering::per_orientation}};
+  const std::map<std::string, cache_mode> modes{{"cold", cache_mode::cold},
+                                                {"warm", cache_mode::warm}};
+  index_t halo = -1;
+  app.add_option(
+      "--grid", o.grid,
+      "torus:NXxNY or an ICON grid file [torus:594x514 on a GPU, torus:298x257 on the CPU]");
+  app.add_option("--levels", o.levels, "number of levels")->capture_default_str();
+  app.add_option("--halo", halo, "rows and columns of a torus left out on each side [by chain]");
+  app.add_option("--precision", o.precisions, "double, float, or both separated by commas")
+      ->transform(CLI::CheckedTransformer(precisions))
+      ->delimiter(',');
+  app.add_option("--ordering", o.orderings,
+                 "numbering of edges: per_orientation, per_vertex, or both separated by commas")
+      ->transform(CLI::CheckedTransformer(orderings))
+      ->delimiter(',');
+  app.add_option("--backend", o.backends,
+                 "cuda, hip, cpu, simt (verification only), or several separated by commas")
+      ->delimiter(',');
+  app.add_option("--variant", o.variants,
+                 "run only variants whose name contains one of these (separated by commas)")
+      ->delimiter(',');
+  app.add_option("--launch", o.launches,
+                 "override, e.g. 32x2x4,levels=20; '+' between the kernels of a chain; may be "
+                 "repeated to time several")
+      ->take_all();
+  app.add_option("--cache", o.sampling_.cache, "cold (evicted before each sample) or warm")
+      ->transform(CLI::CheckedTransformer(modes))
+      ->default_str("cold");
+  app.add_option("--min-samples", o.sampling_.min_samples, "at least so many samples")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--budget", o.sampling_.budget_seconds, "seconds to spend on a variant at most")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--list", o.list, "print the variants and end");
+  app.add_flag("--verify-only", o.verify_only, "verify, do not time");
+  app.add_option("--dump", o.dump, "write all results to this JSON file");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    std::exit(app.exit(help));
+  } catch (const CLI::ParseError& error) { throw input_error(error.what()); }
+  if (app.count("--halo")) {
+    if (halo < 0) { throw input_error("--halo: must not be negative"); }
+    o.halo = halo;
+  }
+  if (o.levels < 1) {
+    throw input_error("--levels: must be at least 1, not " + std::to_string(o.levels));
+  }
+  return o;
+}
+
+std::vector<launch> parse_launches(const std::string& text, const std::vector<launch>& defaults) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == '+') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  if (parts.size() != 1 && parts.size() != defaults.size()) {
+    throw input_error("--launch " + text + ": has " + std::to_string(parts.size()) +
+                      " launches, the variant " + std::to_string(defaults.size()));
+  }
+  std::vector<launch> result;
+  for (std::size_t n = 0; n < defaults.size(); ++n) {
+    try {
+      result.push_back(parse_launch(parts[parts.size() == 1 ? 0 : n], defaults[n]));
+    } catch (const std::invalid_argument& error) {
+      throw input_error("--launch " + text + ": " + error.what());
+    }
+  }
+  return result;
+}
+
+}  // namespace icobench

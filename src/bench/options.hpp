@@ -1,0 +1,37 @@
+// The command line of the benchmark drivers.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <icobench/chain.hpp>
+#include <icobench/launch.hpp>
+
+#include "src/bench/measure.hpp"
+
+namespace icobench {
+
+struct options {
+  std::string grid;  // "": torus:594x514 on a GPU, torus:298x257 on the CPU
+  index_t levels = 80;
+  std::optional<index_t> halo;  // none: the chain's own
+  std::vector<precision> precisions{precision::float64};
+  std::vector<ordering> orderings{ordering::per_orientation};
+  std::vector<std::string> backends;  // empty: the GPU, or the CPU where there is none
+  std::vector<std::string> variants;  // parts of names; empty: all
+  std::vector<std::string> launches;  // overrides, each timed in turn; empty: the default
+  sampling sampling_;
+  bool list = false;
+  bool verify_only = false;
+  std::string dump;  // path of the JSON dump
+};
+
+// Reads our options; Google Benchmark's own (--benchmark_*) must be gone from argv. Ends the
+// program after --help (status 0). Throws input_error.
+options parse_options(const std::string& program, const std::string& what, int argc, char** argv);
+
+// Reads "32x1x8+32x2x4,levels=10": a launch for each kernel, or one for all.
+std::vector<launch> parse_launches(const std::string& text, const std::vector<launch>& defaults);
+
+}  // namespace icobench

@@ -1,0 +1,72 @@
+// A problem brought to a device: numbered, laid out, converted to its precision, uploaded.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <icobench/gpu/device.hpp>
+#include <icobench/storage.hpp>
+
+#include "grids/numbering.hpp"
+#include "src/problem/problem.hpp"
+
+namespace icobench {
+
+// What distinguishes two resident copies of the same problem.
+struct arrangement {
+  access access_;
+  ordering ordering_;
+  layout layout_;
+  bool operator==(const arrangement&) const = default;
+};
+
+// The first points where a result is wrong.
+struct wrong_point {
+  field f;
+  index_t entity, level;  // in the grid's numbering
+  double expected, got;
+};
+
+struct verification {
+  bool ok = false;
+  double max_error = 0;  // largest |got - expected| / largest |expected|
+  double tolerance = 0;
+  std::size_t wrong = 0;  // values beyond the tolerance, unwritten or written outside the domain
+  std::vector<wrong_point> first;
+};
+
+class resident_problem {
+ public:
+  // Uploads inputs and tables. Throws unsupported when the arrangement cannot hold the problem
+  // (strided access needs a torus with a halo).
+  resident_problem(gpu::device&, const problem&, const arrangement&);
+
+  const storage& view() const { return storage_; }
+  const arrangement& arranged() const { return arrangement_; }
+  std::size_t bytes() const;
+
+  // Fills what the chain writes with NaN.
+  void poison_outputs();
+  // Compares the chain's last outputs with the expected ones on all points, including that nothing
+  // outside the domain was written.
+  verification verify() const;
+
+ private:
+  void make_strided();
+  void make_indirect();
+  template <class T>
+  void upload_fields();
+  template <class T>
+  void compare(field f, verification&) const;
+  raw_view upload_table(const table&, location rows, location of);
+
+  gpu::device& device_;
+  const problem& problem_;
+  arrangement arrangement_;
+  numbering numbering_;
+  storage storage_;
+  std::array<gpu::buffer, field_count> fields_;
+  std::vector<gpu::buffer> tables_;
+};
+
+}  // namespace icobench

@@ -1,0 +1,143 @@
+// icobench_grid: what a grid is, and torus grid files.
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iomanip>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "grids/grid_file.hpp"
+#include "grids/recognise.hpp"
+#include "grids/tables.hpp"
+#include "grids/torus.hpp"
+
+namespace {
+
+struct grid_facts {
+  icobench::grid grid;
+  icobench::grid_report report;
+  std::string kind;
+  std::optional<icobench::torus_shape> torus;
+  std::optional<std::string> edge_numbering;
+};
+
+grid_facts examine(const std::string& spec) {
+  grid_facts facts;
+  facts.grid = icobench::is_torus_spec(spec) ? icobench::make_torus(icobench::parse_torus(spec))
+                                             : icobench::read_grid_file(spec);
+  facts.report = icobench::inspect(facts.grid);
+  facts.kind = icobench::kind_of(facts.report);
+  if (const auto embedding = icobench::recognise_torus(facts.grid)) {
+    facts.kind = "torus";
+    facts.torus = embedding->shape;
+    facts.edge_numbering = icobench::edge_numbering(facts.grid, *embedding);
+  }
+  return facts;
+}
+
+// Valence -> number of vertices, those that occur.
+std::map<std::string, icobench::index_t> valences(const icobench::grid_report& report) {
+  std::map<std::string, icobench::index_t> result;
+  for (std::size_t n = 0; n < report.valence.size(); ++n) {
+    if (report.valence[n] > 0) result[std::to_string(n)] = report.valence[n];
+  }
+  return result;
+}
+
+void print_json(const grid_facts& facts) {
+  const auto& r = facts.report;
+  nlohmann::ordered_json out;
+  out["name"] = facts.grid.name;
+  out["kind"] = facts.kind;
+  out["uuid"] = nullptr;
+  if (!facts.grid.uuid.empty()) out["uuid"] = facts.grid.uuid;
+  out["vertices"] = r.vertices;
+  out["edges"] = r.edges;
+  out["cells"] = r.cells;
+  out["euler_number"] = r.euler;
+  out["valence"] = valences(r);
+  out["pentagons"] = r.boundary_edges == 0 ? r.valence[5] : 0;
+  out["boundary_edges"] = r.boundary_edges;
+  out["missing_neighbours"] = r.missing_neighbours;
+  out["torus"] = nullptr;
+  if (facts.torus) out["torus"] = {{"nx", facts.torus->nx}, {"ny", facts.torus->ny}};
+  out["edge_numbering"] = nullptr;
+  if (facts.edge_numbering) out["edge_numbering"] = *facts.edge_numbering;
+  // A path may hold bytes that are not UTF-8; strict parsers must still read the output.
+  std::cout << out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+}
+
+void print_text(const grid_facts& facts) {
+  const auto& r = facts.report;
+  const auto line = [](const std::string& name, const auto& value) {
+    std::cout << std::left << std::setw(20) << name << value << '\n';
+  };
+  line("name", facts.grid.name);
+  line("kind", facts.kind);
+  line("uuid", facts.grid.uuid.empty() ? "none" : facts.grid.uuid);
+  line("vertices", r.vertices);
+  line("edges", r.edges);
+  line("cells", r.cells);
+  line("Euler number", r.euler);
+  for (const auto& [valence, count] : valences(r)) {
+    line("with " + valence + " edges", std::to_string(count) + " vertices");
+  }
+  line("boundary edges", r.boundary_edges);
+  line("missing neighbours", r.missing_neighbours);
+  if (facts.torus) line("torus", icobench::to_string(*facts.torus));
+  if (facts.edge_numbering) line("edge numbering", *facts.edge_numbering);
+}
+
+struct options {
+  std::string spec;
+  std::string file;
+  bool json = false;
+  bool force = false;
+  double side = 1000;
+};
+
+void add_info(CLI::App& app, options& o) {
+  auto* info = app.add_subcommand("info", "Counts, shape and numbering of a grid");
+  info->add_option("GRID", o.spec, "Grid file or torus:NXxNY")->required();
+  info->add_flag("--json", o.json, "Print JSON");
+  info->callback([&o] {
+    const auto facts = examine(o.spec);
+    o.json ? print_json(facts) : print_text(facts);
+  });
+}
+
+void add_write(CLI::App& app, options& o) {
+  auto* write = app.add_subcommand("write", "Write the grid file of a torus");
+  write->add_option("TORUS", o.spec, "torus:NXxNY")->required();
+  write->add_option("FILE", o.file, "File to write")->required();
+  write->add_option("--side", o.side, "Edge length in metres")->capture_default_str();
+  write->add_flag("--force", o.force, "Replace an existing file");
+  write->callback([&o] {
+    icobench::write_torus_file(o.file, icobench::parse_torus(o.spec), o.side,
+                               o.force ? icobench::overwrite::yes : icobench::overwrite::no);
+  });
+}
+
+int complain(const std::string& what) {
+  std::cerr << "icobench_grid: " << what << '\n';
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Describe grids and write torus grid files", "icobench_grid");
+  app.require_subcommand(1);
+  options o;
+  add_info(app, o);
+  add_write(app, o);
+  try {
+    app.parse(argc, argv);
+    std::cout.flush();
+    return std::cout ? 0 : complain("cannot write the output");
+  } catch (const CLI::ParseError& e) {
+    return e.get_exit_code() == 0 ? app.exit(e) : complain(e.what());
+  } catch (const std::exception& e) { return complain(e.what()); }
+}
