@@ -68,9 +68,7 @@ bool is_valid(torus_shape shape) {
   try {
     check_torus(shape);
     return true;
-  } catch (const input_error&) {
-    return false;
-  }
+  } catch (const input_error&) { return false; }
 }
 
 // The shape seen from a frame: ny steps in j come back, nx in i arrive nx/2 columns further.

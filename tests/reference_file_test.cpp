@@ -15,6 +15,13 @@
 
 #include "grids/torus.hpp"
 
+// HDF5 1.10 does not free the object headers it finds damaged. What we should have closed is tested
+// below, in TearDown.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libhdf5";
+}
+
 namespace icobench {
 namespace {
 
@@ -81,7 +88,10 @@ class reference_file : public testing::Test {
     fs::create_directories(folder_);
     path_ = (folder_ / "dump.h5").string();
   }
-  void TearDown() override { fs::remove_all(folder_); }
+  void TearDown() override {
+    fs::remove_all(folder_);
+    EXPECT_EQ(H5Fget_obj_count(hid_t(H5F_OBJ_ALL), H5F_OBJ_ALL), 0) << "left open";
+  }
 
   // Reading fails with a message that names the file and contains `what`.
   void expect_refused(const std::string& what) const {
@@ -208,7 +218,8 @@ TEST(committed_dumps, cover_torus_sphere_and_boundary) {
     const auto has_missing = [](const table& t) {
       return std::count(t.ids.begin(), t.ids.end(), missing) > 0;
     };
-    const grid& g = *read_reference(path.string()).mesh;
+    const problem p = read_reference(path.string());
+    const grid& g = *p.mesh;
     tori += g.shape.has_value();
     pentagons += has_missing(g.v2e) && !has_missing(g.e2c);
     boundaries += has_missing(g.e2c);

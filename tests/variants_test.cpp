@@ -1,10 +1,13 @@
 // Every registered variant on every backend that can run it, on sizes that divide nothing.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include <icobench/gpu/simt_backend.hpp>
 #include <icobench/registry.hpp>
 
 #include "grids/torus.hpp"
+#include "src/formats/reference_file.hpp"
 #include "src/problem/resident.hpp"
 
 namespace icobench {
@@ -114,6 +117,61 @@ TEST(variants, whole_torus) {
       EXPECT_GT(verify_all(*device, p), 0);
     }
   }
+}
+
+// Committed dumps of an independent implementation: see tests/data/make_reference.py.
+TEST(variants, reference_dumps) {
+  int dumps = 0;
+  const std::filesystem::path folder = ICOBENCH_SOURCE_DIR "/tests/data";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".h5") { continue; }
+    SCOPED_TRACE(entry.path().filename().string());
+    const problem p = read_reference(entry.path().string());
+    for (const std::string name : {"cpu", "simt"}) {
+      const auto device = registry::instance().backends().at(name)();
+      EXPECT_GT(verify_all(*device, p), 0);
+    }
+    ++dumps;
+  }
+  EXPECT_GE(dumps, 8);
+}
+
+// A verification that cannot fail would be worth nothing.
+TEST(variants, wrong_results_are_found) {
+  const auto device = registry::instance().backends().at("cpu")();
+  auto mesh = std::make_shared<const grid>(make_torus({10, 9}));
+  problem p = make_problem(mesh, *find_chain("interpolate"), 3, 1, precision::float64);
+  compute_reference(p);
+  const variant* v = nullptr;
+  for (const variant& each : registry::instance().variants()) {
+    if (each.name() == "interpolate/strided/kfirst/separate") { v = &each; }
+  }
+  ASSERT_NE(v, nullptr);
+  const implementation& i = *v->find("cpu", precision::float64, ordering::per_vertex);
+  const auto verify = [&](const problem& expected) {
+    resident_problem resident(*device, expected, {v->access_, i.ordering_, i.layout_});
+    resident.poison_outputs();
+    i.prepare(*device, resident.view(), i.defaults).run();
+    return resident.verify();
+  };
+  ASSERT_TRUE(verify(p).ok);
+
+  problem off = p;  // one value wrong in the last bits that count
+  const index_t inside = p.computed[std::size_t(stage::interpolate)].ids[5];
+  off.fields[field::p_v](inside, 0, 2) += 1e-9;
+  const verification result = verify(off);
+  EXPECT_FALSE(result.ok);
+  EXPECT_EQ(result.wrong, 1u);
+  ASSERT_EQ(result.first.size(), 1u);
+  EXPECT_EQ(result.first[0].entity, inside);
+  EXPECT_EQ(result.first[0].level, 2);
+
+  problem fewer = p;  // a value where nothing was expected
+  fewer.fields[field::p_u](inside, 0, 0) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(verify(fewer).wrong, 1u);
+  problem more = p;  // none where one was expected
+  more.fields[field::p_u](0, 0, 0) = 1;
+  EXPECT_EQ(verify(more).wrong, 1u);
 }
 
 }  // namespace

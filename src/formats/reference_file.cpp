@@ -68,11 +68,10 @@ std::string last_error() {
     return 0;
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &cause);
-  if (cause.find("lock") != std::string::npos) {
+  if (cause.find("unable to lock") != std::string::npos) {
     cause += " (if nobody writes the file, set HDF5_USE_FILE_LOCKING=FALSE)";
   }
-  // "unable to open file: name = '...', errno = 2, error message = 'No such file or directory',
-  // ..."
+  // "unable to open file: name = '...', errno = 2, error message = 'No such file or directory' ..."
   if (const auto message = cause.find("error message = '");
       message != std::string::npos && cause.starts_with("unable to open file")) {
     const auto begin = message + std::string_view("error message = '").size();

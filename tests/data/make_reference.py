@@ -351,4 +351,5 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else sys.path[0]).resolve())
+    given = sys.argv[1:2]
+    main(pathlib.Path(given[0]) if given else pathlib.Path(__file__).resolve().parent)
