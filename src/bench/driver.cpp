@@ -21,14 +21,17 @@ class progress_reporter final : public benchmark::BenchmarkReporter {
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
       if (run.run_type != Run::RT_Iteration) { continue; }
-      const auto n = std::size_t(run.family_index);
-      std::cout << "[" << n + 1 << "/" << records_.size() << "] " << summary(records_.at(n)) << "\n"
+      const auto r = std::find_if(records_.begin(), records_.end(), [&](const record& each) {
+        return each.name() == run.run_name.function_name;
+      });
+      std::cout << "[" << ++done_ << "/" << records_.size() << "] " << summary(*r) << "\n"
                 << std::flush;
     }
   }
 
  private:
   const std::deque<record>& records_;
+  std::size_t done_ = 0;
 };
 
 class driver {
