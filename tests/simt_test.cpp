@@ -41,9 +41,7 @@ std::string error_of(extent3 grid, extent3 block, const Kernel& kernel,
                      const simt_settings& settings = {}) {
   try {
     simt_launch(grid, block, 64 * sizeof(double), kernel, settings);
-  } catch (const simt_error& error) {
-    return error.what();
-  }
+  } catch (const simt_error& error) { return error.what(); }
   return "";
 }
 

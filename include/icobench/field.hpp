@@ -11,23 +11,23 @@ namespace icobench {
 // Element (entity h, slot s, level k) lies at
 //   ifirst:  h + s * slot_stride + k * stride    the GPU's: neighbouring threads, neighbouring
 //   words kfirst:  h * stride + s * slot_stride + k    a column is contiguous
+// Strides fit 32 bits, offsets need not: on GPUs a 32 by 32 bit product that is 64 bits wide is one
+// instruction, and one thread of `naive` has little else to do.
 // A field without levels has stride 0 in ifirst and is read at k = 0 in kfirst; one without slots
 // is read without `s`. A view of const elements promises that nobody writes them meanwhile.
 template <class T, layout L = layout::ifirst>
 struct view {
   T* data = nullptr;
-  std::ptrdiff_t stride = 0;
-  std::ptrdiff_t slot_stride = 0;
+  index_t stride = 0;
+  index_t slot_stride = 0;
 
-  ICOBENCH_FUNCTION T* address(index_t h, index_t k) const {
-    if constexpr (L == layout::ifirst) {
-      return data + k * stride + h;
-    } else {
-      return data + h * stride + k;
-    }
-  }
+  ICOBENCH_FUNCTION T* address(index_t h, index_t k) const { return address(h, 0, k); }
   ICOBENCH_FUNCTION T* address(index_t h, int s, index_t k) const {
-    return address(h, k) + s * slot_stride;
+    if constexpr (L == layout::ifirst) {
+      return data + std::ptrdiff_t(k) * stride + (h + s * slot_stride);
+    } else {
+      return data + std::ptrdiff_t(h) * stride + (s * slot_stride + k);
+    }
   }
   // The element: a value where the elements are const, else a reference.
   ICOBENCH_FUNCTION decltype(auto) operator()(index_t h, index_t k) const {
@@ -58,8 +58,14 @@ template <class T, layout L, int count>
 ICOBENCH_FUNCTION inline auto gather(const view<const T, L>& f,
                                      const neighbours<index_t, count>& ids, index_t k) {
   neighbours<T, count> result;
-  ICOBENCH_UNROLL_ALL
-  for (int s = 0; s < count; ++s) { result[s] = f(ids[s], k); }
+  if constexpr (L == layout::ifirst) {
+    const T* level = gpu::hold(f.address(0, k));
+    ICOBENCH_UNROLL_ALL
+    for (int s = 0; s < count; ++s) { result[s] = gpu::load_readonly(level + ids[s]); }
+  } else {
+    ICOBENCH_UNROLL_ALL
+    for (int s = 0; s < count; ++s) { result[s] = f(ids[s], k); }
+  }
   return result;
 }
 

@@ -15,41 +15,51 @@ namespace icobench {
 // registers on NVIDIA, and AMD needs the bound to be stated beyond 256.
 inline constexpr unsigned max_block_threads = 256;
 
+// Blocks start roughly in the order of their numbers. Along levels first, the coefficients of a
+// point are still in the L2 cache when the next levels need them; along points first, they are read
+// again from memory unless all of them fit the cache, but then neighbouring points follow each
+// other.
+enum class block_order { by_size, points_first, levels_first };
+
 struct launch {
   gpu::extent3 block{1, 1, 1};  // threads: x along points, y along rows (strided), z along levels
   int levels = 1;               // levels a thread walks; 0: the whole column
   int min_blocks = 1;           // blocks that must fit on a multiprocessor: caps the registers
-  int unroll = 1;               // levels of the walk that are in flight together
+  block_order order = block_order::by_size;  // by_size: levels first if coefficients exceed the L2
   bool operator==(const launch&) const = default;
 };
 
 // The compile-time part of a launch. Each one that a variant lists is one more copy of its kernel.
-template <int min_blocks_ = 1, int unroll_ = 1>
+template <int min_blocks_ = 1>
 struct compiled_for {
   static constexpr int min_blocks = min_blocks_;
-  static constexpr int unroll = unroll_;
 };
 
-// As the command line and the dump write it, without what is 1: "32x2x4,levels=20,min_blocks=3".
+// As the command line and the dump write it, without what is default:
+// "32x2x4,levels=20,min_blocks=3,order=levels_first".
 inline std::string to_string(const launch& l) {
   std::string text = std::to_string(l.block.x);
   if (l.block.y > 1 || l.block.z > 1) { text += "x" + std::to_string(l.block.y); }
   if (l.block.z > 1) { text += "x" + std::to_string(l.block.z); }
   if (l.levels != 1) { text += ",levels=" + std::to_string(l.levels); }
   if (l.min_blocks != 1) { text += ",min_blocks=" + std::to_string(l.min_blocks); }
-  if (l.unroll != 1) { text += ",unroll=" + std::to_string(l.unroll); }
+  if (l.order == block_order::points_first) { text += ",order=points_first"; }
+  if (l.order == block_order::levels_first) { text += ",order=levels_first"; }
   return text;
 }
 
 namespace detail {
 
+// More is a slip of the finger in any part of a launch, and the product of two still fits 32 bits.
+inline constexpr int largest_number = 1 << 15;
+
 // A number at the front of `text`, which loses it. Throws std::invalid_argument.
 inline int take_number(std::string_view& text, int least) {
   int value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc() || value < least) {
-    throw std::invalid_argument("needs a whole number of at least " + std::to_string(least) +
-                                " at '" + std::string(text) + "'");
+  if (status != std::errc() || value < least || value > largest_number) {
+    throw std::invalid_argument("needs a whole number from " + std::to_string(least) + " to " +
+                                std::to_string(largest_number) + " at '" + std::string(text) + "'");
   }
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return value;
@@ -79,12 +89,16 @@ inline launch parse_launch(std::string_view text, launch result) {
     } else if (text.starts_with("min_blocks=")) {
       text.remove_prefix(11);
       result.min_blocks = detail::take_number(text, 1);
-    } else if (text.starts_with("unroll=")) {
-      text.remove_prefix(7);
-      result.unroll = detail::take_number(text, 1);
+    } else if (text.starts_with("order=points_first")) {
+      text.remove_prefix(18);
+      result.order = block_order::points_first;
+    } else if (text.starts_with("order=levels_first")) {
+      text.remove_prefix(18);
+      result.order = block_order::levels_first;
     } else {
       throw std::invalid_argument("unknown part '" + std::string(text) +
-                                  "': known are XxYxZ, levels=, min_blocks=, unroll=");
+                                  "': known are XxYxZ, levels=, min_blocks=, order=points_first, "
+                                  "order=levels_first");
     }
     if (text.starts_with(',') && text.size() > 1) {
       text.remove_prefix(1);

@@ -46,9 +46,8 @@ struct implementation {
   precision precision_ = precision::float64;
   ordering ordering_ = ordering::per_orientation;
   layout layout_ = layout::ifirst;
-  std::vector<launch> defaults;  // one for each launch
-  std::vector<std::vector<launch>>
-      compiled;  // for each launch: min_blocks and unroll to choose from
+  std::vector<launch> defaults;            // one for each launch
+  std::vector<std::vector<int>> compiled;  // for each launch: the min_blocks to choose from
   std::function<plan(gpu::device&, const storage&, const std::vector<launch>&)> prepare;
 };
 

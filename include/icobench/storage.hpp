@@ -13,8 +13,8 @@ namespace icobench {
 // A view whose element type is known only at run time.
 struct raw_view {
   void* data = nullptr;
-  std::ptrdiff_t stride = 0;
-  std::ptrdiff_t slot_stride = 0;
+  index_t stride = 0;
+  index_t slot_stride = 0;
 
   template <class T, layout L>
   view<T, L> as() const {

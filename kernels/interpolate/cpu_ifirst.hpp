@@ -9,17 +9,19 @@ namespace icobench::kernels {
 struct interpolate_ifirst {
   using computes = stages<stage::interpolate>;
   static constexpr layout memory = layout::ifirst;
-  static constexpr launch tuned() { return {.block = {512, 1, 1}}; }
+  static constexpr launch tuned() { return {.block = {2048, 1, 1}}; }
 
   template <class Mesh, class T>
   static void run(const Mesh& mesh, const typename Mesh::domain& d,
                   const interpolate_operands<T, memory>& f, index_t levels, const launch& l) {
-    for_each_tile(mesh, d, index_t(l.block.x), [&](index_t first, index_t last) {
+    for_each_tile(mesh, d, index_t(l.block.x), [=](const tile_of_points& tile) {
       for (index_t k = 0; k < levels; ++k) {
-        ICOBENCH_SIMD
-        for (index_t v = first; v < last; ++v) {
-          f.store(v, k, f.stencil(v)(gather(f.p_e, v2e(mesh, v), k)));
-        }
+        tile.for_runs([=](index_t first, index_t last) {
+          ICOBENCH_SIMD
+          for (index_t v = first; v < last; ++v) {
+            f.store(v, k, f.stencil(v)(gather(f.p_e, v2e(mesh, v), k)));
+          }
+        });
       }
     });
   }

@@ -13,7 +13,7 @@ struct interpolate_kfirst {
   template <class Mesh, class T>
   static void run(const Mesh& mesh, const typename Mesh::domain& d,
                   const interpolate_operands<T, memory>& f, index_t levels, const launch&) {
-    for_each_point(mesh, d, [&](index_t v) {
+    for_each_point(mesh, d, [=](index_t v) {
       const auto edges = v2e(mesh, v);
       const interpolate<T> stencil = f.stencil(v);
       ICOBENCH_SIMD

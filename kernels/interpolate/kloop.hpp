@@ -10,10 +10,10 @@ namespace icobench::kernels {
 
 struct interpolate_kloop {
   using computes = stages<stage::interpolate>;
-  using compiled = compiled_list<compiled_for<1, 1>, compiled_for<2, 2>, compiled_for<3, 1>,
-                                 compiled_for<4, 2>, compiled_for<4, 4>, compiled_for<2, 4>>;
-  static constexpr launch tuned(access) {
-    return {.block = {32, 1, 8}, .levels = 10, .min_blocks = 4, .unroll = 2};
+  using compiled = compiled_list<compiled_for<1>, compiled_for<3>, compiled_for<4>>;
+  static constexpr launch tuned(access a) {
+    return a == access::strided ? launch{.block = {128, 1, 1}, .levels = 20}
+                                : launch{.block = {64, 1, 4}, .levels = 20};
   }
 
   template <class Mesh, class T>
@@ -29,7 +29,7 @@ struct interpolate_kloop {
       if (v < 0) { return; }
       const neighbours<index_t, 6> edges = v2e(mesh, v);
       const interpolate<T> stencil = f.stencil(v);
-      ICOBENCH_UNROLL(Thread::unroll)
+      ICOBENCH_NO_UNROLL
       for (index_t k = index_t(t.z()); k < levels; k += index_t(t.extent_z())) {
         f.store(v, k, stencil(gather(f.p_e, edges, k)));
       }

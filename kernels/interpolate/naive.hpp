@@ -11,8 +11,10 @@ struct interpolate_naive {
   using computes = stages<stage::interpolate>;
   using compiled = compiled_list<compiled_for<>>;
   static constexpr launch tuned(access a) {
-    return a == access::strided ? launch{.block = {32, 1, 8}} : launch{.block = {32, 1, 8}};
+    return {.block = {64, 1, a == access::strided ? 2u : 4u}};
   }
+
+  static std::string reject(const launch& l) { return one_level_only(l); }
 
   template <class Mesh, class T>
   struct kernel {

@@ -12,21 +12,23 @@ template <bool vertical>
 struct nabla4_ifirst {
   using computes = stages<stage::nabla4>;
   static constexpr layout memory = layout::ifirst;
-  static constexpr launch tuned() { return {.block = {512, 1, 1}}; }
+  static constexpr launch tuned() { return {.block = {2048, 1, 1}}; }
 
   template <class Mesh, class T>
   static void run(const Mesh& mesh, const typename Mesh::domain& d,
                   const nabla4_operands<T, memory>& f, index_t levels, const launch& l) {
-    for_each_tile(mesh, d, index_t(l.block.x), [&](index_t first, index_t last) {
+    for_each_tile(mesh, d, index_t(l.block.x), [=](const tile_of_points& tile) {
       for (index_t k = 0; k < levels; ++k) {
-        for (int c = 0; c < Mesh::edges_per_point; ++c) {
-          ICOBENCH_SIMD
-          for (index_t point = first; point < last; ++point) {
-            const auto edge = mesh.edge_of_point(point, c);
-            const index_t e = mesh.id(edge);
-            f.out(e, k) = f.apply(f.stencil(e, vertical ? k : 0), e, mesh.e2c2v(edge), k);
-          }
-        }
+        for_constants<Mesh::edges_per_point>([=](auto c) {
+          tile.for_runs([=](index_t first, index_t last) {
+            ICOBENCH_SIMD
+            for (index_t point = first; point < last; ++point) {
+              const auto edge = mesh.edge_of_point(point, c);
+              const index_t e = mesh.id(edge);
+              f.out(e, k) = f.apply(f.stencil(e, vertical ? k : 0), e, mesh.e2c2v(edge), k);
+            }
+          });
+        });
       }
     });
   }

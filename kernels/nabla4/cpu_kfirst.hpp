@@ -15,8 +15,8 @@ struct nabla4_kfirst {
   template <class Mesh, class T>
   static void run(const Mesh& mesh, const typename Mesh::domain& d,
                   const nabla4_operands<T, memory>& f, index_t levels, const launch&) {
-    for_each_point(mesh, d, [&](index_t point) {
-      for (int c = 0; c < Mesh::edges_per_point; ++c) {
+    for_each_point(mesh, d, [=](index_t point) {
+      for_constants<Mesh::edges_per_point>([=](auto c) {
         const auto edge = mesh.edge_of_point(point, c);
         const index_t e = mesh.id(edge);
         const auto ids = mesh.e2c2v(edge);
@@ -29,7 +29,7 @@ struct nabla4_kfirst {
             f.out(e, k) = f.apply(stencil, e, ids, k);
           }
         }
-      }
+      });
     });
   }
 };

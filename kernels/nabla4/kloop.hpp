@@ -1,8 +1,10 @@
 // A thread walks the levels of its point and keeps what does not depend on the level in registers.
 //
 // Trades registers (30 doubles and 6 ids a strided point, 10 and 4 an indirect one) and parallelism
-// for traffic: coefficients and tables are read once for `levels` levels. `unroll` levels are in
-// flight together, else the walk waits for memory at every step.
+// for traffic: coefficients and tables are read once for `levels` levels.
+//
+// H200, 298x257: the walk is not unrolled, since more levels in flight lost 20 to 30 per cent (the
+// neighbours of a level left the L1 cache before they were read again), and so did a register cap.
 #pragma once
 
 #include <icobench/gpu_variant.hpp>
@@ -12,12 +14,11 @@ namespace icobench::kernels {
 template <bool vertical>
 struct nabla4_kloop {
   using computes = stages<stage::nabla4>;
-  using compiled = compiled_list<compiled_for<1, 1>, compiled_for<2, 2>, compiled_for<3, 1>,
-                                 compiled_for<4, 2>, compiled_for<4, 4>, compiled_for<2, 4>>;
+  using compiled = compiled_list<compiled_for<1>, compiled_for<3>, compiled_for<4>>;
   static constexpr launch tuned(access a) {
-    return a == access::strided
-               ? launch{.block = {32, 2, 4}, .levels = 20, .min_blocks = 2, .unroll = 2}
-               : launch{.block = {32, 1, 2}, .levels = 40, .min_blocks = 4, .unroll = 4};
+    if (vertical) { return {.block = {64, 1, a == access::strided ? 1u : 4u}, .levels = 4}; }
+    return a == access::strided ? launch{.block = {32, 1, 4}, .levels = 0}
+                                : launch{.block = {128, 1, 1}, .levels = 40};
   }
 
   template <class Mesh, class T>
@@ -42,7 +43,7 @@ struct nabla4_kloop {
         ids[c] = mesh.e2c2v(edge);
         if constexpr (!vertical) { stencil[c] = f.stencil(e[c], 0); }
       }
-      ICOBENCH_UNROLL(Thread::unroll)
+      ICOBENCH_NO_UNROLL
       for (index_t k = index_t(t.z()); k < levels; k += index_t(t.extent_z())) {
         ICOBENCH_UNROLL_ALL
         for (int c = 0; c < n; ++c) {

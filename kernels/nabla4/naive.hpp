@@ -13,8 +13,11 @@ struct nabla4_naive {
   using computes = stages<stage::nabla4>;
   using compiled = compiled_list<compiled_for<>>;
   static constexpr launch tuned(access a) {
-    return a == access::strided ? launch{.block = {64, 2, 1}} : launch{.block = {32, 1, 8}};
+    if (vertical && a == access::strided) { return {.block = {128, 1, 1}}; }
+    return a == access::strided ? launch{.block = {32, 2, 2}} : launch{.block = {64, 1, 2}};
   }
+
+  static std::string reject(const launch& l) { return one_level_only(l); }
 
   template <class Mesh, class T>
   struct kernel {

@@ -12,27 +12,29 @@ template <layout L, bool vertical>
 struct cpu_inlined_nabla4_interpolate {
   using computes = stages<stage::nabla4, stage::interpolate>;
   static constexpr layout memory = L;
-  static constexpr launch tuned() { return {.block = {256, 1, 1}}; }
+  static constexpr launch tuned() { return {.block = {2048, 1, 1}}; }
 
   template <class Mesh, class T>
   static void run(const Mesh& mesh, const typename Mesh::domain& d,
                   const nabla4_operands<T, L>& edge, const interpolate_operands<T, L>& vertex,
                   index_t levels, const launch& l) {
     if constexpr (L == layout::kfirst) {
-      for_each_point(mesh, d, [&](index_t v) {
+      for_each_point(mesh, d, [=](index_t v) {
         const edges_of_vertex<T, L, vertical> edges(mesh, edge, v);
         const interpolate<T> stencil = vertex.stencil(v);
         ICOBENCH_SIMD
         for (index_t k = 0; k < levels; ++k) { vertex.store(v, k, stencil(edges(edge, k))); }
       });
     } else {
-      for_each_tile(mesh, d, index_t(l.block.x), [&](index_t first, index_t last) {
+      for_each_tile(mesh, d, index_t(l.block.x), [=](const tile_of_points& tile) {
         for (index_t k = 0; k < levels; ++k) {
-          ICOBENCH_SIMD
-          for (index_t v = first; v < last; ++v) {
-            const edges_of_vertex<T, L, vertical> edges(mesh, edge, v);
-            vertex.store(v, k, vertex.stencil(v)(edges(edge, k)));
-          }
+          tile.for_runs([=](index_t first, index_t last) {
+            ICOBENCH_SIMD
+            for (index_t v = first; v < last; ++v) {
+              const edges_of_vertex<T, L, vertical> edges(mesh, edge, v);
+              vertex.store(v, k, vertex.stencil(v)(edges(edge, k)));
+            }
+          });
         }
       });
     }

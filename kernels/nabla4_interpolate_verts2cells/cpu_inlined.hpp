@@ -14,7 +14,7 @@ template <layout L>
 struct cpu_inlined_nabla4_interpolate_verts2cells {
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
   static constexpr layout memory = L;
-  static constexpr launch tuned() { return {.block = {128, 1, 1}}; }
+  static constexpr launch tuned() { return {.block = {2048, 1, 1}}; }
 
   template <class T>
   struct corner {
@@ -35,6 +35,7 @@ struct cpu_inlined_nabla4_interpolate_verts2cells {
     const verts2cells<T> stencil = cell.stencil(id);
     each([&](index_t k) {
       neighbours<T, 3> p_u, p_v;
+      ICOBENCH_UNROLL_ALL
       for (int m = 0; m < 3; ++m) {
         const vector2<T> p = corners[m].stencil(corners[m].edges(edge, k));
         p_u[m] = p.u;
@@ -53,19 +54,21 @@ struct cpu_inlined_nabla4_interpolate_verts2cells {
         ICOBENCH_SIMD
         for (index_t k = 0; k < levels; ++k) { at_level(k); }
       };
-      for_each_point(mesh, d, [&](index_t point) {
+      for_each_point(mesh, d, [=](index_t point) {
         for (int c = 0; c < Mesh::cells_per_point; ++c) {
           compute(mesh, point, c, edge, vertex, cell, all_levels);
         }
       });
     } else {
-      for_each_tile(mesh, d, index_t(l.block.x), [&](index_t first, index_t last) {
+      for_each_tile(mesh, d, index_t(l.block.x), [=](const tile_of_points& tile) {
         for (index_t k = 0; k < levels; ++k) {
           for (int c = 0; c < Mesh::cells_per_point; ++c) {
-            ICOBENCH_SIMD
-            for (index_t point = first; point < last; ++point) {
-              compute(mesh, point, c, edge, vertex, cell, [k](auto at_level) { at_level(k); });
-            }
+            tile.for_runs([=](index_t first, index_t last) {
+              ICOBENCH_SIMD
+              for (index_t point = first; point < last; ++point) {
+                compute(mesh, point, c, edge, vertex, cell, [k](auto at_level) { at_level(k); });
+              }
+            });
           }
         }
       });

@@ -13,8 +13,8 @@ struct verts2cells_kfirst {
   template <class Mesh, class T>
   static void run(const Mesh& mesh, const typename Mesh::domain& d,
                   const verts2cells_operands<T, memory>& f, index_t levels, const launch&) {
-    for_each_point(mesh, d, [&](index_t point) {
-      for (int c = 0; c < Mesh::cells_per_point; ++c) {
+    for_each_point(mesh, d, [=](index_t point) {
+      for_constants<Mesh::cells_per_point>([=](auto c) {
         const index_t cell = mesh.cell_of_point(point, c);
         const auto corners = mesh.c2v(point, c);
         const verts2cells<T> stencil = f.stencil(cell);
@@ -22,7 +22,7 @@ struct verts2cells_kfirst {
         for (index_t k = 0; k < levels; ++k) {
           f.out(cell, k) = stencil(gather(f.p_u, corners, k), gather(f.p_v, corners, k));
         }
-      }
+      });
     });
   }
 };

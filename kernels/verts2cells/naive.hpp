@@ -11,7 +11,10 @@ namespace icobench::kernels {
 struct verts2cells_naive {
   using computes = stages<stage::verts2cells>;
   using compiled = compiled_list<compiled_for<>>;
-  static constexpr launch tuned(access) { return {.block = {32, 1, 8}}; }
+  static constexpr launch tuned(access a) {
+    return {.block = {64, 1, a == access::strided ? 2u : 4u}};
+  }
+  static std::string reject(const launch& l) { return one_level_only(l); }
 
   template <class Mesh, class T>
   struct kernel {

@@ -6,6 +6,8 @@
 #include <deque>
 #include <iostream>
 
+#include <icobench/gpu_variant.hpp>
+
 #include "grids/grid_file.hpp"
 #include "src/bench/record.hpp"
 #include "src/bench/workspace.hpp"
@@ -52,8 +54,10 @@ class driver {
   void choose_backends();
   void choose_grid();
   void collect();
+  std::vector<launch> launches_for(const variant&, const implementation&, const std::string& text);
   void list() const;
   void register_benchmarks();
+  std::size_t run_registered();
   void run_one(benchmark::State&, record&);
   void verify_and_time(record&);
   void report(benchmark::State&, const record&) const;
@@ -118,6 +122,23 @@ void driver::choose_grid() {
   workspace_.set_grid(load_grid(options_.grid));
 }
 
+// The launches of a variant with the overrides of the command line. What no problem could make
+// valid is refused here, before any is timed.
+std::vector<launch> driver::launches_for(const variant& v, const implementation& i,
+                                         const std::string& text) {
+  std::vector<launch> result = parse_launches(text, v.name(), i.defaults);
+  if (text.empty() || i.backend == "cpu") { return result; }
+  const gpu::device_facts facts = workspace_.device(i.backend).facts();
+  for (const launch& l : result) {
+    try {
+      detail::check_launch({1, 1, 1}, l, facts);
+    } catch (const unsupported& reason) {
+      throw input_error("--launch " + text + ": " + reason.what());
+    }
+  }
+  return result;
+}
+
 // A record for each variant, precision, ordering, backend and launch that was asked for, in an
 // order in which neighbours share problem and storage.
 void driver::collect() {
@@ -142,7 +163,7 @@ void driver::collect() {
                   r.variant_ = &v;
                   r.implementation_ = i;
                   r.ordering_ = o;
-                  r.launches = parse_launches(text, i->defaults);
+                  r.launches = launches_for(v, *i, text);
                   r.grid = options_.grid;
                   r.levels = options_.levels;
                   r.halo = workspace_.halo(c);
@@ -188,7 +209,13 @@ void driver::verify_and_time(record& r) {
   resident_problem& resident = workspace_.resident(c, i.precision_, i.backend,
                                                    {r.variant_->access_, r.ordering_, i.layout_});
   r.traffic_ = workspace_.traffic_of_problem();
-  const plan p = i.prepare(device, resident.view(), r.launches);
+  plan p;
+  try {
+    p = i.prepare(device, resident.view(), r.launches);
+  } catch (const unsupported&) {
+    bad_launch_ |= !options_.launches.empty();
+    throw;
+  }
   r.kernels = p.kernels;
   if (r.samples.seconds.empty()) {
     resident.poison_outputs();
@@ -222,9 +249,9 @@ void driver::report(benchmark::State& state, const record& r) const {
                 << "\n";
     }
   }
-  if (r.status_ == status::ok || r.status_ == status::verified) {
-    state.counters["error"] = r.verified.max_error;
-  }
+  // Of repetitions Google Benchmark writes the spread relative to the mean: of zeros a bare NaN,
+  // which is no JSON.
+  if (r.verified.ok && r.verified.max_error > 0) { state.counters["error"] = r.verified.max_error; }
   if (r.status_ == status::ok) {
     state.counters["GB/s"] = 1e-9 * r.bytes_per_second();
     state.counters["%copy"] = 100 * r.share_of_copy();
@@ -241,7 +268,6 @@ void driver::run_one(benchmark::State& state, record& r) {
     } catch (const unsupported& reason) {
       r.status_ = status::skipped;
       r.reason = reason.what();
-      bad_launch_ |= !options_.launches.empty();
     } catch (const gpu::device_error& error) {
       r.status_ = status::failed;
       r.reason = error.what();
@@ -286,21 +312,24 @@ void driver::write_results() {
   write_dump(options_.dump, make_context(arguments_, options_, mesh, devices), records);
 }
 
+// How many there were.
+std::size_t driver::run_registered() {
+  if (chosen_format_) { return benchmark::RunSpecifiedBenchmarks(); }
+  progress_reporter reporter(records_);
+  return benchmark::RunSpecifiedBenchmarks(&reporter);
+}
+
 int driver::run() {
   if (options_.list) {
     list();
     return 0;
   }
+  if (!options_.dump.empty()) { check_dump_path(options_.dump); }
   choose_backends();
   choose_grid();
   collect();
   register_benchmarks();
-  if (chosen_format_) {
-    benchmark::RunSpecifiedBenchmarks();
-  } else {
-    progress_reporter reporter(records_);
-    benchmark::RunSpecifiedBenchmarks(&reporter);
-  }
+  if (run_registered() == 0) { throw input_error("no benchmark matches --benchmark_filter"); }
   const auto not_run = [](const record& r) {
     return r.status_ == status::skipped && r.reason.empty();
   };
@@ -310,7 +339,9 @@ int driver::run() {
     for (const record& r : records_) {
       if (r.variant_->info.chain == c.name) { of_chain.push_back(r); }
     }
-    if (!of_chain.empty()) { std::cout << "\n" << c.name << "\n" << format_table(of_chain); }
+    // The tables would break a format that programs read.
+    if (of_chain.empty() || chosen_format_) { continue; }
+    std::cout << "\n" << c.name << "\n" << format_table(of_chain);
   }
   if (!options_.dump.empty()) { write_results(); }
   const bool broken = std::any_of(records_.begin(), records_.end(), [](const record& r) {
@@ -319,15 +350,31 @@ int driver::run() {
   return broken ? 1 : bad_launch_ ? 2 : 0;
 }
 
+// Google Benchmark's own options. It would take --help for itself if it saw it.
+void initialize_benchmark(std::vector<char*> arguments) {
+  std::string help = "--help";
+  for (char*& argument : arguments) {
+    if (argument == std::string_view("--benchmark_help")) { argument = help.data(); }
+  }
+  int count = int(arguments.size());
+  benchmark::Initialize(&count, arguments.data());
+  if (count > 1) { throw input_error("unknown option " + std::string(arguments[1])); }
+}
+
 }  // namespace
 
 int run_benchmarks(std::string_view chain, int argc, char** argv) {
   const std::string program = chain.empty() ? "bench_all" : "bench_" + std::string(chain);
   const std::vector<std::string> arguments(argv, argv + argc);
+  std::vector<char*> ours, theirs{argv[0]};
+  for (int n = 0; n < argc; ++n) {
+    (arguments[std::size_t(n)].starts_with("--benchmark_") ? theirs : ours).push_back(argv[n]);
+  }
   try {
-    benchmark::Initialize(&argc, argv);
     const std::string what = chain.empty() ? "all chains" : "the variants of " + std::string(chain);
-    return driver(program, chain, parse_options(program, what, argc, argv), arguments).run();
+    options o = parse_options(program, what, int(ours.size()), ours.data());
+    initialize_benchmark(theirs);
+    return driver(program, chain, std::move(o), arguments).run();
   } catch (const input_error& error) {
     std::cerr << program << ": " << error.what() << "\n";
     return 2;

@@ -69,7 +69,8 @@ options parse_options(const std::string& program, const std::string& what, int a
   return o;
 }
 
-std::vector<launch> parse_launches(const std::string& text, const std::vector<launch>& defaults) {
+std::vector<launch> parse_launches(const std::string& text, const std::string& variant,
+                                   const std::vector<launch>& defaults) {
   std::vector<std::string> parts(1);
   for (const char c : text) {
     if (c == '+') {
@@ -79,8 +80,8 @@ std::vector<launch> parse_launches(const std::string& text, const std::vector<la
     }
   }
   if (parts.size() != 1 && parts.size() != defaults.size()) {
-    throw input_error("--launch " + text + ": has " + std::to_string(parts.size()) +
-                      " launches, the variant " + std::to_string(defaults.size()));
+    throw input_error("--launch " + text + ": has " + std::to_string(parts.size()) + " launches, " +
+                      variant + " " + std::to_string(defaults.size()));
   }
   std::vector<launch> result;
   for (std::size_t n = 0; n < defaults.size(); ++n) {

@@ -31,7 +31,9 @@ struct options {
 // program after --help (status 0). Throws input_error.
 options parse_options(const std::string& program, const std::string& what, int argc, char** argv);
 
-// Reads "32x1x8+32x2x4,levels=10": a launch for each kernel, or one for all.
-std::vector<launch> parse_launches(const std::string& text, const std::vector<launch>& defaults);
+// Reads "32x1x8+32x2x4,levels=10": a launch for each kernel of the variant, or one for all. Throws
+// input_error.
+std::vector<launch> parse_launches(const std::string& text, const std::string& variant,
+                                   const std::vector<launch>& defaults);
 
 }  // namespace icobench

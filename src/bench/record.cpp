@@ -1,7 +1,9 @@
 #include "src/bench/record.hpp"
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
@@ -207,12 +209,25 @@ std::string format_table(const std::vector<record>& records) {
   return out.str();
 }
 
+void check_dump_path(const std::string& path) {
+  const std::string temporary = path + ".part";
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw input_error("--dump " + path + ": is a folder");
+  }
+  if (!std::ofstream(temporary)) {
+    throw input_error("--dump " + path + ": cannot be written there: " + std::strerror(errno));
+  }
+  std::filesystem::remove(temporary, ignored);
+}
+
 void write_dump(const std::string& path, const json& context, const json& records) {
   const std::string temporary = path + ".part";
+  const json all{{"schema", "icobench-dump-1"}, {"context", context}, {"records", records}};
   {
     std::ofstream file(temporary);
-    file << json{{"schema", "icobench-dump-1"}, {"context", context}, {"records", records}}.dump(1)
-         << "\n";
+    // A path may hold bytes that are not UTF-8; strict parsers must still read the dump.
+    file << all.dump(1, ' ', false, json::error_handler_t::replace) << "\n";
     if (!file.flush()) { throw input_error(path + ": cannot be written"); }
   }
   std::error_code failure;

@@ -56,6 +56,9 @@ std::string summary(const record&);
 // The ranked table of one chain's records.
 std::string format_table(const std::vector<record>&);
 
+// Whether a dump can be written there: said before the measurements. Throws input_error.
+void check_dump_path(const std::string& path);
+
 // Writes `{schema, context, records}` beside the file, then renames. Throws input_error.
 void write_dump(const std::string& path, const json& context, const json& records);
 

@@ -18,8 +18,8 @@ interval median_interval(std::vector<double> samples) {
   const auto n = double(samples.size());
   if (samples.size() < 6) { return {samples.front(), samples.back()}; }
   const double half = 0.98 * std::sqrt(n);  // 1.96 standard deviations of the rank, sqrt(n) / 2
-  const double low = std::floor(n / 2 - half), high = std::ceil(n / 2 + half);
-  return {samples[std::size_t(std::max(low, 0.0))], samples[std::size_t(std::min(high, n - 1))]};
+  const auto cut = std::size_t(std::max(std::floor((n - 1) / 2 - half), 0.0));
+  return {samples[cut], samples[samples.size() - 1 - cut]};
 }
 
 }  // namespace icobench

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <icobench/registry.hpp>
 
@@ -29,8 +30,18 @@ shape make_shape(layout l, std::ptrdiff_t entities, std::ptrdiff_t slots, std::p
   return {1, padded, slots * padded, slots * levels * padded};
 }
 
+// Strides are 32 bits wide: see view.
+index_t narrow(std::ptrdiff_t stride) {
+  if (stride > std::numeric_limits<index_t>::max()) {
+    throw input_error("the problem is too large: a stride of " + std::to_string(stride) +
+                      " elements does not fit 32 bits");
+  }
+  return index_t(stride);
+}
+
 raw_view make_view(void* data, layout l, const shape& s, bool by_level) {
-  return {data, l == layout::kfirst ? s.entity : by_level ? s.level : 0, s.slot};
+  const std::ptrdiff_t stride = l == layout::kfirst ? s.entity : by_level ? s.level : 0;
+  return {data, narrow(stride), narrow(s.slot)};
 }
 
 // Error that rounding may cause, relative to the largest value: some dozens of operations.

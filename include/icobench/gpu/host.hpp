@@ -2,6 +2,7 @@
 // backends `cpu` (native loops) and `simt` (GPU kernels).
 #pragma once
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -35,10 +36,16 @@ class host_device : public device {
 
   void* allocate(std::size_t bytes) override {
     void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+#if defined(MADV_HUGEPAGE)
+    // Levels are megabytes apart, so that small pages overrun the TLB. Only a hint.
+    if (memory) { madvise(memory, bytes, MADV_HUGEPAGE); }
+#endif
     if (!memory) { throw device_error("allocate " + std::to_string(bytes) + " bytes: no memory"); }
     return memory;
   }
-  void release(void* memory) noexcept override { std::free(memory); }
+  void release(void* memory) noexcept override {
+    std::free(memory);
+  }
   void upload(void* to, const void* from, std::size_t bytes) override {
     std::memcpy(to, from, bytes);
   }
@@ -83,8 +90,8 @@ class host_device : public device {
   }
 
  private:
-  // A page: also more than any vector or cache line asks for.
-  static constexpr std::size_t alignment = 4096;
+  // A huge page: also more than any vector or cache line asks for.
+  static constexpr std::size_t alignment = std::size_t(2) << 20;
 
   static std::string cpu_name() {
     std::ifstream file("/proc/cpuinfo");

@@ -25,10 +25,12 @@
 
 namespace icobench::gpu {
 
-// A thread of a kernel, as every backend shows it. `unroll` is the launch's compile-time choice.
-template <class Compiled>
+// A thread of a kernel, as every backend shows it: see simt_thread.
 struct native_thread {
-  static constexpr int unroll = Compiled::unroll;
+  ICOBENCH_DEVICE index3 thread() const { return {threadIdx.x, threadIdx.y, threadIdx.z}; }
+  ICOBENCH_DEVICE index3 block() const { return {blockIdx.x, blockIdx.y, blockIdx.z}; }
+  ICOBENCH_DEVICE extent3 block_dim() const { return {blockDim.x, blockDim.y, blockDim.z}; }
+  ICOBENCH_DEVICE extent3 grid_dim() const { return {gridDim.x, gridDim.y, gridDim.z}; }
 
   ICOBENCH_DEVICE unsigned x() const { return blockIdx.x * blockDim.x + threadIdx.x; }
   ICOBENCH_DEVICE unsigned y() const { return blockIdx.y * blockDim.y + threadIdx.y; }
@@ -41,7 +43,7 @@ struct native_thread {
 template <class Compiled, class Kernel>
 __global__ void __launch_bounds__(max_block_threads, Compiled::min_blocks)
     entry(const ICOBENCH_GRID_CONSTANT Kernel kernel) {
-  native_thread<Compiled> thread;
+  native_thread thread;
   kernel(thread);
 }
 

@@ -5,17 +5,20 @@
 #define ICOBENCH_FUNCTION __host__ __device__
 #define ICOBENCH_DEVICE __device__
 #else
-#define ICOBENCH_FUNCTION
+// A call left in a vector loop of the CPU variants would be the end of its vectorisation.
+#define ICOBENCH_FUNCTION [[gnu::always_inline]]
 #define ICOBENCH_DEVICE
 #endif
 
-// Unrolls the loop that follows; `n` may depend on template parameters. Host compilers run these
-// loops only for verification and are asked for nothing.
+// About the loop that follows: all loops over slots (at most 16) have to go before any compiler finds
+// vectors or keeps small arrays in registers; loops over levels had better stay as they are.
 #if defined(__CUDACC__) || defined(__HIPCC__)
-#define ICOBENCH_PRAGMA(text) _Pragma(#text)
-#define ICOBENCH_UNROLL(n) ICOBENCH_PRAGMA(unroll n)
 #define ICOBENCH_UNROLL_ALL _Pragma("unroll")
+#define ICOBENCH_NO_UNROLL _Pragma("unroll 1")
+#elif defined(__clang__)
+#define ICOBENCH_UNROLL_ALL _Pragma("unroll")
+#define ICOBENCH_NO_UNROLL
 #else
-#define ICOBENCH_UNROLL(n)
-#define ICOBENCH_UNROLL_ALL
+#define ICOBENCH_UNROLL_ALL _Pragma("GCC unroll 16")
+#define ICOBENCH_NO_UNROLL
 #endif

@@ -18,7 +18,7 @@ struct simt_device final : host_device {
 struct simt_backend {
   static constexpr std::string_view name = "simt";
 
-  // Register caps and unrolling mean nothing here: one instance serves every choice.
+  // Register caps mean nothing here: one instance serves every choice.
   template <class Compiled>
   using instance = compiled_for<>;
 

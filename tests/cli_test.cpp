@@ -1,0 +1,424 @@
+// The command line: the real programs, what they print, and how they end.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include <icobench/registry.hpp>
+
+namespace icobench::test {
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::json;
+using strings = std::vector<std::string>;
+
+struct outcome {
+  int status = -1;  // exit status, or minus the signal
+  std::string out, err;
+};
+
+std::string read_text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class cli : public testing::Test {
+ protected:
+  cli() : folder_(fs::temp_directory_path() / ("icobench_cli_" + std::to_string(getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~cli() override {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  // Output goes to files, since two pipes could fill while we read the other.
+  outcome run(const strings& command) const {
+    const std::string out = path("out"), err = path("err");
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    constexpr int how = O_WRONLY | O_CREAT | O_TRUNC;
+    posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), how, 0600);
+    posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), how, 0600);
+    std::vector<char*> argv;
+    for (const std::string& word : command) { argv.push_back(const_cast<char*>(word.c_str())); }
+    argv.push_back(nullptr);
+    pid_t child = 0;
+    outcome result;
+    if (posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ) == 0) {
+      int status = 0;
+      waitpid(child, &status, 0);
+      result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    result.out = read_text(out);
+    result.err = read_text(err);
+    return result;
+  }
+
+  // Status 2, one line on stderr that has all the words, and nothing else.
+  void refuses(strings command, const strings& words) const {
+    SCOPED_TRACE(testing::PrintToString(command));
+    const std::string dump = path("dump.json");
+    command.insert(command.end(), {"--dump", dump});
+    const outcome o = run(command);
+    EXPECT_EQ(o.status, 2);
+    EXPECT_EQ(o.out, "");
+    const std::string program = fs::path(command[0]).filename().string();
+    EXPECT_TRUE(o.err.starts_with(program + ": ")) << o.err;
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+    for (const std::string& word : words) {
+      EXPECT_NE(o.err.find(word), o.err.npos) << "'" << word << "' is not in: " << o.err;
+    }
+    EXPECT_FALSE(fs::exists(dump));
+    EXPECT_FALSE(fs::exists(dump + ".part"));
+  }
+
+  // Runs and returns the records of the dump.
+  json records_of(strings command, int status = 0) const {
+    SCOPED_TRACE(testing::PrintToString(command));
+    const std::string dump = path("dump.json");
+    command.insert(command.end(), {"--dump", dump});
+    const outcome o = run(command);
+    EXPECT_EQ(o.status, status) << o.err;
+    const json all = json::parse(read_text(dump), nullptr, false);
+    EXPECT_FALSE(all.is_discarded());
+    fs::remove(dump);
+    return all.is_discarded() ? json::array() : all.at("records");
+  }
+
+ private:
+  fs::path folder_;
+};
+
+// A grid of $ICOBENCH_TEST_DATA, or "" where there are none.
+std::string data_grid(const std::string& name) {
+  const char* folder = std::getenv("ICOBENCH_TEST_DATA");
+  return folder ? folder + ("/grids/" + name) : "";
+}
+#define ICOBENCH_NEEDS_DATA() \
+  if (data_grid("").empty()) { GTEST_SKIP() << "ICOBENCH_TEST_DATA is not set"; }
+
+const strings small = {"--backend", "cpu", "--grid", "torus:12x9", "--levels", "3"};
+
+strings nabla4(strings more) {
+  more.insert(more.begin(), BENCH_NABLA4);
+  return more;
+}
+strings nabla4_small(const strings& more) {
+  strings all = nabla4(small);
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+TEST_F(cli, help) {
+  const outcome o = run(nabla4({"--help"}));
+  EXPECT_EQ(o.status, 0);
+  for (const std::string option :
+       {"--grid", "--levels", "--halo", "--precision", "--ordering", "--backend", "--variant",
+        "--launch", "--cache", "--list", "--verify-only", "--dump", "--benchmark_filter"}) {
+    EXPECT_NE(o.out.find(option), o.out.npos) << option;
+  }
+  const outcome google = run(nabla4({"--benchmark_help"}));
+  EXPECT_EQ(google.status, 0);
+  EXPECT_NE((google.out + google.err).find("--benchmark_repetitions"), std::string::npos);
+}
+
+TEST_F(cli, bad_options) {
+  refuses(nabla4_small({"--nosuch"}), {"--nosuch"});
+  refuses(nabla4_small({"stray"}), {"stray"});
+  refuses(nabla4_small({"--benchmark_nosuch=1"}), {"--benchmark_nosuch"});
+  refuses(nabla4_small({"--variant", "nosuch"}), {"no variant", "nosuch", "--list"});
+  refuses(nabla4({"--backend", "cpu", "--levels", "0"}), {"--levels", "0"});
+  refuses(nabla4({"--backend", "cpu", "--levels", "-3"}), {"--levels", "-3"});
+  refuses(nabla4({"--backend", "cpu", "--levels", "abc"}), {"--levels", "abc"});
+  refuses(nabla4({"--backend", "cpu", "--levels", "99999999999"}), {"--levels", "99999999999"});
+  refuses(nabla4_small({"--precision", "half"}), {"--precision", "half"});
+  refuses(nabla4_small({"--ordering", "random"}), {"--ordering", "random"});
+  refuses(nabla4_small({"--cache", "tepid"}), {"--cache", "tepid"});
+  refuses(nabla4_small({"--min-samples", "0"}), {"--min-samples", "0"});
+  refuses(nabla4_small({"--budget", "-1"}), {"--budget", "-1"});
+}
+
+TEST_F(cli, filter_that_matches_nothing) {
+  const outcome o = run(nabla4_small({"--benchmark_filter=nosuch", "--dump", path("dump.json")}));
+  EXPECT_EQ(o.status, 2);
+  EXPECT_NE(o.err.find("bench_nabla4: no benchmark matches --benchmark_filter"), o.err.npos);
+  EXPECT_FALSE(fs::exists(path("dump.json")));
+}
+
+TEST_F(cli, bad_grids) {
+  const auto grid = [](const std::string& g, const strings& more = {}) {
+    strings all = nabla4({"--backend", "cpu", "--levels", "3", "--grid", g});
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  refuses(grid("torus:5x4"), {"5", "even"});
+  refuses(grid("torus:2x3"), {"2", "4"});
+  refuses(grid("torus:"), {"torus:NXxNY"});
+  refuses(grid("torus:12x9", {"--halo", "5"}), {"halo of 5", "12 x 9", "largest", "is 4"});
+  refuses(grid("torus:12x9", {"--halo", "-1"}), {"--halo"});
+  refuses(grid("torus:4x3"), {"halo of 2", "4 x 3", "largest", "is 1"});
+  refuses(grid(path("nosuch.nc")), {path("nosuch.nc"), "no such file"});
+  refuses(grid(path("")), {"not a regular file"});
+  std::ofstream(path("text.nc")) << "not a grid";
+  refuses(grid(path("text.nc")), {path("text.nc"), "not a netCDF file"});
+}
+
+TEST_F(cli, truncated_grid) {
+  const std::string file = path("grid.nc");
+  ASSERT_EQ(run({ICOBENCH_GRID, "write", "torus:12x9", file}).status, 0);
+  const auto whole = fs::file_size(file);
+  for (const auto bytes : {whole - 1, whole / 2, whole / 10}) {
+    fs::resize_file(file, bytes);
+    refuses(nabla4({"--backend", "cpu", "--levels", "3", "--grid", file}), {file});
+  }
+}
+
+TEST_F(cli, bad_launches) {
+  const auto launch = [](const std::string& text) {
+    return nabla4({"--backend", "simt", "--grid", "torus:12x9", "--levels", "3", "--launch", text});
+  };
+  refuses(launch("2000x1x1"), {"--launch 2000x1x1", "2000 threads", "limit of 256"});
+  refuses(launch("1x1x65"), {"--launch 1x1x65", "65 threads along levels", "64"});
+  refuses(launch("nonsense"), {"--launch nonsense", "known are"});
+  refuses(launch("32x"), {"--launch 32x"});
+  refuses(launch("0x4"), {"--launch 0x4"});
+  refuses(launch("32x1x4,levels=1073741824"), {"levels=1073741824"});
+  refuses(launch("32+32"), {"--launch 32+32", "2 launches", "nabla4/strided/"});
+  refuses({BENCH_NABLA4_INTERPOLATE, "--backend", "cpu", "--grid", "torus:12x9", "--launch",
+           "32+32+32"},
+          {"--launch 32+32+32", "3 launches", "nabla4_interpolate/strided/"});
+  refuses(nabla4_small({"--launch", "2147483647"}), {"--launch 2147483647"});
+}
+
+// Which kernels have compiled what differs: such a launch is skipped where it cannot run.
+TEST_F(cli, launch_that_no_kernel_was_compiled_for) {
+  const json records =
+      records_of(nabla4({"--backend", "simt", "--grid", "torus:12x9", "--levels", "3", "--variant",
+                         "strided/kloop", "--launch", "32,min_blocks=77", "--launch", "32"}),
+                 2);
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].at("status"), "skipped");
+  EXPECT_NE(records[0].at("reason").get<std::string>().find("min_blocks=77"), std::string::npos);
+  EXPECT_EQ(records[1].at("status"), "verified");
+}
+
+TEST_F(cli, bad_backends) {
+  refuses(nabla4({"--backend", "nosuch"}), {"--backend nosuch", "cpu", "simt"});
+  const auto& backends = registry::instance().backends();
+  for (const std::string name : {"cuda", "hip"}) {
+    if (const auto found = backends.find(name); found != backends.end()) {
+      try {
+        found->second();
+        continue;  // there is a GPU
+      } catch (const gpu::device_error&) {}
+    }
+    refuses(nabla4({"--backend", name}), {"--backend " + name});
+  }
+}
+
+TEST_F(cli, bad_dump_paths) {
+  const auto refuses_path = [&](const std::string& dump) {
+    const outcome o = run(nabla4_small({"--dump", dump}));
+    EXPECT_EQ(o.status, 2);
+    EXPECT_EQ(o.out, "") << "it measured first";
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+    EXPECT_NE(o.err.find("--dump " + dump), o.err.npos) << o.err;
+  };
+  refuses_path(path("nosuch/dump.json"));
+  fs::create_directory(path("folder"));
+  refuses_path(path("folder"));
+}
+
+// A failing run leaves an older dump alone.
+TEST_F(cli, old_dump_survives) {
+  std::ofstream(path("dump.json")) << "old";
+  EXPECT_EQ(run(nabla4_small({"--halo", "9", "--dump", path("dump.json")})).status, 2);
+  EXPECT_EQ(read_text(path("dump.json")), "old");
+}
+
+TEST_F(cli, list) {
+  const outcome o = run({BENCH_ALL, "--list"});
+  EXPECT_EQ(o.status, 0);
+  EXPECT_EQ(o.err, "");
+  for (const variant& v : registry::instance().variants()) {
+    SCOPED_TRACE(v.name());
+    const auto at = ("\n" + o.out).find("\n" + v.name() + "\n");
+    ASSERT_NE(at, o.out.npos);
+    std::string entry;  // to the next line that is not indented
+    std::istringstream lines(o.out.substr(at));
+    for (std::string line; std::getline(lines, line);) {
+      if (!entry.empty() && !line.starts_with(' ')) { break; }
+      entry += line + "\n";
+    }
+    strings words = {"chain " + v.info.chain,
+                     "access " + std::string(to_string(v.access_)),
+                     "schedule " + v.info.schedule,
+                     "fusion " + v.info.fusion,
+                     v.info.feature,
+                     v.info.description};
+    for (const implementation& i : v.implementations) { words.push_back(i.backend); }
+    for (const std::string& word : words) {
+      EXPECT_NE(entry.find(word), entry.npos) << "'" << word << "' is not in\n" << entry;
+    }
+  }
+  const outcome some = run(nabla4({"--list"}));
+  EXPECT_NE(some.out.find("nabla4/strided/naive/separate\n"), some.out.npos);
+  EXPECT_EQ(some.out.find("verts2cells"), some.out.npos);
+}
+
+TEST_F(cli, verify_only) {
+  for (const std::string backend : {"cpu", "simt"}) {
+    const json records = records_of(
+        nabla4({"--verify-only", "--backend", backend, "--grid", "torus:12x9", "--levels", "3",
+                "--precision", "double,float", "--ordering", "per_vertex,per_orientation"}));
+    EXPECT_GE(records.size(), 16u);
+    for (const json& r : records) {
+      EXPECT_EQ(r.at("status"), "verified") << r;
+      EXPECT_EQ(r.at("backend"), backend);
+      EXPECT_FALSE(r.contains("seconds"));
+    }
+  }
+}
+
+// Strict JSON for any parser, whatever bytes the path of the grid has.
+TEST_F(cli, dump_is_strict_json) {
+  const std::string file = path("gr\xeft.nc");
+  ASSERT_EQ(run({ICOBENCH_GRID, "write", "torus:12x9", file}).status, 0);
+  const outcome o = run(nabla4({"--verify-only", "--backend", "cpu,simt", "--grid", file,
+                                "--levels", "1", "--dump", path("dump.json")}));
+  EXPECT_EQ(o.status, 0) << o.err;
+  const char* const strict =
+      "import json, sys\n"
+      "def refuse(word): raise ValueError(word)\n"
+      "json.load(open(sys.argv[1], encoding='utf-8'), parse_constant=refuse)\n";
+  const outcome python = run({"python3", "-c", strict, path("dump.json")});
+  EXPECT_EQ(python.status, 0) << python.err;
+}
+
+// One timed run serves several questions: it takes seconds to measure the copy bandwidth.
+TEST_F(cli, timed_run) {
+  const std::string dump = path("dump.json");
+  const strings command =
+      nabla4_small({"--budget", "0.02", "--min-samples", "3", "--cache", "warm",
+                    "--benchmark_filter=/strided/.*first/", "--benchmark_format=json",
+                    "--benchmark_repetitions=2", "--dump", dump});
+  const outcome o = run(command);
+  EXPECT_EQ(o.status, 0) << o.err;
+
+  const json printed = json::parse(o.out, nullptr, false);
+  ASSERT_FALSE(printed.is_discarded()) << o.out;
+  for (const json& b : printed.at("benchmarks")) {
+    EXPECT_GT(b.at("real_time"), 0) << b;
+    EXPECT_FALSE(b.contains("error_occurred")) << b;
+  }
+
+  const json all = json::parse(read_text(dump), nullptr, false);
+  ASSERT_FALSE(all.is_discarded());
+  EXPECT_EQ(all.at("schema"), "icobench-dump-1");
+  const json& context = all.at("context");
+  EXPECT_EQ(context.at("levels"), 3);
+  EXPECT_EQ(context.at("cache"), "warm");
+  EXPECT_EQ(context.at("grid").at("name"), "torus:12x9");
+  EXPECT_GT(context.at("devices").at("cpu").at("copy_bytes_per_second"), 0);
+  EXPECT_EQ(context.at("arguments"), json(command));
+
+  std::set<std::string> names;
+  for (const json& r : all.at("records")) {
+    names.insert(r.at("variant"));
+    EXPECT_EQ(r.at("status"), "ok");
+    EXPECT_TRUE(r.at("reason").is_null());
+    EXPECT_TRUE(r.at("verification").at("ok"));
+    EXPECT_GE(r.at("samples").size(), 6u);  // of two repetitions
+    EXPECT_EQ(r.at("samples").size(), r.at("seconds").at("count"));
+    for (const json& s : r.at("samples")) { EXPECT_GT(s, 0); }
+    EXPECT_GT(r.at("seconds").at("median"), 0);
+    EXPECT_LE(r.at("seconds").at("low"), r.at("seconds").at("median"));
+    EXPECT_GE(r.at("seconds").at("high"), r.at("seconds").at("median"));
+    EXPECT_GT(r.at("share_of_copy"), 0);
+    EXPECT_GT(r.at("small_copy_bytes_per_second"), 0);
+    // 8 x 5 points, halo 2: see traffic_test.
+    EXPECT_EQ(r.at("traffic").at("fused_bytes"), 8 * (40 * (8 * 3 + 30) + 2 * 3 * (9 + 18)));
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"nabla4/strided/ifirst/separate",
+                                          "nabla4/strided/kfirst/separate"}));
+}
+
+// The tables that people read, and a dump of every chain.
+TEST_F(cli, all_chains_on_a_grid_file) {
+  const std::string file = path("grid.nc"), dump = path("dump.json");
+  ASSERT_EQ(run({ICOBENCH_GRID, "write", "torus:20x15", file}).status, 0);
+  const outcome o = run({BENCH_ALL, "--backend", "cpu", "--grid", file, "--levels", "3", "--budget",
+                         "0.02", "--min-samples", "3", "--cache", "warm", "--dump", dump});
+  EXPECT_EQ(o.status, 0) << o.err;
+  const json all = json::parse(read_text(dump), nullptr, false);
+  ASSERT_FALSE(all.is_discarded());
+  EXPECT_EQ(all.at("context").at("grid").at("torus"), json({20, 15}));
+  std::set<std::string> chains;
+  for (const json& r : all.at("records")) {
+    EXPECT_EQ(r.at("status"), "ok") << r;
+    chains.insert(r.at("chain"));
+    EXPECT_NE(o.out.find(r.at("name").get<std::string>()), o.out.npos);
+  }
+  EXPECT_EQ(chains.size(), chain_table.size());
+  for (const chain& c : chain_table) {
+    EXPECT_NE(o.out.find("\n" + std::string(c.name) + "\n"), o.out.npos) << c.name;
+  }
+}
+
+TEST_F(cli, data_torus_with_small_halo) {
+  ICOBENCH_NEEDS_DATA();
+  const json records =
+      records_of({BENCH_ALL, "--verify-only", "--backend", "cpu,simt", "--grid",
+                  data_grid("generated_torus_12x6_1000m.nc"), "--halo", "1", "--levels", "3"});
+  std::set<std::string> variants;
+  for (const json& r : records) {
+    EXPECT_EQ(r.at("status"), "verified") << r;
+    variants.insert(r.at("variant"));
+  }
+  EXPECT_EQ(variants.size(), registry::instance().variants().size());
+}
+
+TEST_F(cli, data_torus_too_small_for_default_halo) {
+  ICOBENCH_NEEDS_DATA();
+  for (const std::string program : {BENCH_ALL, BENCH_NABLA4}) {
+    refuses({program, "--backend", "cpu", "--grid", data_grid("torus_100000_100000_24576.nc")},
+            {"torus_100000_100000_24576.nc", "halo of 2", "largest", "is 1"});
+  }
+}
+
+TEST_F(cli, data_grids_without_torus) {
+  ICOBENCH_NEEDS_DATA();
+  for (const std::string name : {"generated_R02B00.nc", "mch_ch_R19B04.nc"}) {
+    // A launch of the user's does not make the grid's fault one of his.
+    const json records = records_of({BENCH_ALL, "--verify-only", "--backend", "cpu", "--grid",
+                                     data_grid(name), "--levels", "3", "--launch", "128"});
+    std::set<std::string> verified;
+    for (const json& r : records) {
+      if (r.at("access") == "strided") {
+        EXPECT_EQ(r.at("status"), "skipped");
+        EXPECT_NE(r.at("reason").get<std::string>().find("torus"), std::string::npos) << r;
+      } else {
+        EXPECT_EQ(r.at("status"), "verified") << r;
+        verified.insert(r.at("chain"));
+      }
+    }
+    EXPECT_EQ(verified.size(), chain_table.size());
+  }
+}
+
+}  // namespace
+}  // namespace icobench::test

@@ -1,0 +1,28 @@
+// Calls one tuned variant for the CPU on the model's own arrays.
+#include <nabla4/cpu_kfirst.hpp>
+
+#include "model.hpp"
+
+int main() {
+  model::fields f = model::make_fields(model::columns);
+  const auto view = [](model::array& a) {
+    return icobench::view<double, icobench::layout::kfirst>{a.values.data(), a.entity_stride,
+                                                            a.slot_stride};
+  };
+  const icobench::nabla4_operands<double, icobench::layout::kfirst> operands{
+      read_only(view(f.u)),
+      read_only(view(f.v)),
+      read_only(view(f.normal_1)),
+      read_only(view(f.normal_2)),
+      read_only(view(f.inv_vert_vert_length)),
+      read_only(view(f.inv_primal_edge_length)),
+      read_only(view(f.z)),
+      view(f.out)};
+  using mesh = icobench::strided_mesh<icobench::ordering::per_vertex>;
+  using loops = icobench::kernels::nabla4_kfirst<false>;
+  const icobench::rectangle inside{model::halo, model::halo, model::nx - 2 * model::halo,
+                                   model::ny - 2 * model::halo};
+  loops::run<mesh, double>(mesh{model::nx, model::vertices}, inside, operands, model::levels,
+                           loops::tuned());
+  return agrees(f, [](int vertex, int colour) { return 3 * vertex + colour; }) ? 0 : 1;
+}
