@@ -28,6 +28,18 @@ std::string describe(const problem& p) {
   return p.mesh->name + ", " + std::to_string(p.levels) + " levels, halo " + std::to_string(p.halo);
 }
 
+// The default launch and others that fit nothing: blocks that divide no size, levels that do not
+// divide either, both orders of blocks. Variants may refuse some.
+std::vector<std::vector<launch>> launches_of(const implementation& i) {
+  std::vector<std::vector<launch>> result{i.defaults};
+  for (const char* text : {"7x3x2", "33x1x3,levels=3", "5x2x1,levels=0,order=levels_first",
+                           "32x2x2,order=points_first", "16x1x4,order=levels_first"}) {
+    result.emplace_back();
+    for (const launch& l : i.defaults) { result.back().push_back(parse_launch(text, l)); }
+  }
+  return result;
+}
+
 // Runs every variant of the problem's chain and counts those that ran.
 int verify_all(gpu::device& device, const problem& p) {
   int ran = 0;
@@ -39,11 +51,21 @@ int verify_all(gpu::device& device, const problem& p) {
       SCOPED_TRACE(v.name() + " " + std::string(to_string(i.ordering_)) + " " +
                    std::string(to_string(i.precision_)) + " on " + describe(p));
       resident_problem resident(device, p, {v.access_, i.ordering_, i.layout_});
-      resident.poison_outputs();
-      i.prepare(device, resident.view(), i.defaults).run();
-      const verification result = resident.verify();
-      EXPECT_TRUE(result.ok) << result.wrong << " wrong values, largest error " << result.max_error;
-      ++ran;
+      for (const std::vector<launch>& launches : launches_of(i)) {
+        plan ready;
+        try {
+          ready = i.prepare(device, resident.view(), launches);
+        } catch (const unsupported&) {
+          EXPECT_NE(launches, i.defaults);
+          continue;
+        }
+        resident.poison_outputs();
+        ready.run();
+        const verification result = resident.verify();
+        EXPECT_TRUE(result.ok) << to_string(launches.front()) << ": " << result.wrong
+                               << " wrong values, largest error " << result.max_error;
+        ++ran;
+      }
     }
   }
   return ran;
