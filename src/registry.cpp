@@ -1,9 +1,105 @@
 #include <icobench/registry.hpp>
 
-namespace icobench {
+#include <algorithm>
 
-registry& registry::instance() {
-  static registry all;
+namespace icobench {
+namespace {
+
+// The chain that consists of stage s of chain c.
+const chain& single(const chain& c, stage s) {
+  const std::string name =
+      std::string(info(s).name) + (s == stage::nabla4 && c.vertical ? "_vertical" : "");
+  return *find_chain(name);
+}
+
+// The variant of stage s that launches like v, or nullptr.
+const variant* counterpart(const registry& r, const chain& c, stage s, const variant& v) {
+  for (const variant& other : r.variants()) {
+    if (other.info.chain == single(c, s).name && other.access_ == v.access_ &&
+        other.info.schedule == v.info.schedule && other.info.fusion == v.info.fusion &&
+        other.info.feature == v.info.feature) {
+      return &other;
+    }
+  }
+  return nullptr;
+}
+
+plan join(const std::vector<implementation>& parts, gpu::device& device, const storage& s,
+          const std::vector<launch>& launches) {
+  plan result;
+  std::vector<std::function<void()>> runs;
+  auto next = launches.begin();
+  for (const implementation& part : parts) {
+    const auto last = next + std::ptrdiff_t(part.defaults.size());
+    plan p = part.prepare(device, s, {next, last});
+    next = last;
+    result.launches.insert(result.launches.end(), p.launches.begin(), p.launches.end());
+    result.kernels.insert(result.kernels.end(), p.kernels.begin(), p.kernels.end());
+    runs.push_back(std::move(p.run));
+  }
+  result.run = [runs = std::move(runs)] {
+    for (const auto& run : runs) { run(); }
+  };
+  return result;
+}
+
+// The parts one after another, or no defaults where one lacks this implementation.
+implementation joined(const std::vector<const variant*>& parts, const implementation& like) {
+  implementation result = like;
+  result.defaults.clear();
+  result.compiled.clear();
+  std::vector<implementation> each;
+  for (const variant* part : parts) {
+    const implementation* i = part->find(like.backend, like.precision_, like.ordering_);
+    if (!i || i->layout_ != like.layout_) { return {}; }
+    each.push_back(*i);
+    result.defaults.insert(result.defaults.end(), i->defaults.begin(), i->defaults.end());
+    result.compiled.insert(result.compiled.end(), i->compiled.begin(), i->compiled.end());
+  }
+  result.prepare = [each](gpu::device& d, const storage& s, const std::vector<launch>& l) {
+    return join(each, d, s, l);
+  };
+  return result;
+}
+
+// Adds to `all` the fusion `separate` of chain c: stencils launched one after another, for every
+// schedule that all of them have.
+void add_separate(registry& all, const registry& singles, const chain& c) {
+  for (const variant& first : singles.variants()) {
+    if (first.info.chain != single(c, c.stages.front()).name || first.info.fusion != "separate") {
+      continue;
+    }
+    std::vector<const variant*> parts;
+    for (const stage s : c.stages) { parts.push_back(counterpart(singles, c, s, first)); }
+    if (std::find(parts.begin(), parts.end(), nullptr) != parts.end()) { continue; }
+    variant_info info = first.info;
+    info.chain = c.name;
+    info.description = "the " + info.schedule + " variants of the stencils one after another, " +
+                       "intermediates in memory";
+    for (const implementation& i : first.implementations) {
+      implementation whole = joined(parts, i);
+      if (!whole.defaults.empty()) { all.add(info, first.access_, std::move(whole)); }
+    }
+  }
+}
+
+registry completed(const registry& registered) {
+  registry all = registered;
+  for (const chain& c : chain_table) {
+    if (c.stages.size() > 1) { add_separate(all, registered, c); }
+  }
+  return all;
+}
+
+}  // namespace
+
+registry& registry::collecting() {
+  static registry registered;
+  return registered;
+}
+
+const registry& registry::instance() {
+  static const registry all = completed(collecting());
   return all;
 }
 

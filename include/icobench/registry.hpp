@@ -92,9 +92,13 @@ class registry {
   const std::deque<variant>& variants() const { return variants_; }
   const std::map<std::string, opener>& backends() const { return backends_; }
 
-  // The registry of this program, filled before main() by the sources that the build generates, one
-  // for each variant file and backend. Defined in src/registry.cpp.
-  static registry& instance();
+  // Where the sources that the build generates, one for each variant file and backend, register
+  // before main(). Defined, like instance(), in src/registry.cpp.
+  static registry& collecting();
+
+  // All variants of this program: the registered ones and, for each chain of several stencils, the
+  // fusion `separate` put together from the variants of its stencils.
+  static const registry& instance();
 
  private:
   std::deque<variant> variants_;

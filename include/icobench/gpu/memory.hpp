@@ -16,8 +16,8 @@ ICOBENCH_FUNCTION inline T load_readonly(const T* p) {
 #endif
 }
 
-// The same pointer, about which the compiler knows nothing more. nvcc otherwise adds all parts of an
-// index before the base, three instructions for each operand of a level instead of one.
+// The same pointer, about which the compiler knows nothing more. nvcc otherwise adds all parts of
+// an index before the base, three instructions for each operand of a level instead of one.
 template <class T>
 ICOBENCH_FUNCTION inline T* hold(T* p) {
 #if defined(__CUDA_ARCH__)
@@ -43,6 +43,9 @@ ICOBENCH_FUNCTION inline void store_pair(T* p, T first, T second) {
   } else {
     __stcs(reinterpret_cast<float2*>(p), make_float2(first, second));
   }
+#elif defined(__HIP_DEVICE_COMPILE__)
+  using vector = T __attribute__((ext_vector_type(2)));
+  __builtin_nontemporal_store(vector{first, second}, reinterpret_cast<vector*>(p));
 #else
   *reinterpret_cast<pair<T>*>(p) = {first, second};
 #endif

@@ -40,8 +40,19 @@ struct native_thread {
   ICOBENCH_DEVICE void sync() const { __syncthreads(); }
 };
 
+// The second launch bound caps registers: blocks that fit a multiprocessor on NVIDIA, waves that
+// fit one of its four SIMD units on AMD.
+constexpr int resident_bound(int min_blocks) {
+#if defined(__HIPCC__)
+  constexpr int wave = 64, units = 4;
+  return min_blocks * int(max_block_threads) / (wave * units);
+#else
+  return min_blocks;
+#endif
+}
+
 template <class Compiled, class Kernel>
-__global__ void __launch_bounds__(max_block_threads, Compiled::min_blocks)
+__global__ void __launch_bounds__(max_block_threads, resident_bound(Compiled::min_blocks))
     entry(const ICOBENCH_GRID_CONSTANT Kernel kernel) {
   native_thread thread;
   kernel(thread);

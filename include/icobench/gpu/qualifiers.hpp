@@ -10,8 +10,8 @@
 #define ICOBENCH_DEVICE
 #endif
 
-// About the loop that follows: all loops over slots (at most 16) have to go before any compiler finds
-// vectors or keeps small arrays in registers; loops over levels had better stay as they are.
+// About the loop that follows: all loops over slots (at most 16) have to go before any compiler
+// finds vectors or keeps small arrays in registers; loops over levels had better stay as they are.
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define ICOBENCH_UNROLL_ALL _Pragma("unroll")
 #define ICOBENCH_NO_UNROLL _Pragma("unroll 1")

@@ -1,0 +1,12 @@
+# What CMake's HIP language needs to know of Debian's libamdhip64; see cmake/hip.cmake.
+if(NOT TARGET hip-lang::device)
+  find_library(HIP_RUNTIME amdhip64 REQUIRED)
+  add_library(hip-lang::amdhip64 UNKNOWN IMPORTED)
+  set_target_properties(hip-lang::amdhip64 PROPERTIES IMPORTED_LOCATION ${HIP_RUNTIME})
+  add_library(hip-lang::host INTERFACE IMPORTED)
+  target_link_libraries(hip-lang::host INTERFACE hip-lang::amdhip64)
+  add_library(hip-lang::device INTERFACE IMPORTED)
+  target_link_libraries(hip-lang::device INTERFACE hip-lang::amdhip64)
+  target_link_options(hip-lang::device INTERFACE $<$<LINK_LANGUAGE:HIP>:--hip-link>)
+endif()
+set(_CMAKE_HIP_DEVICE_RUNTIME_TARGET hip-lang::device)
