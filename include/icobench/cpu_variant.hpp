@@ -5,8 +5,8 @@
 //   using computes = stages<stage::nabla4>;            the stages it fuses, first to last
 //   static constexpr layout memory = layout::kfirst;
 //   template <class Mesh, class T>
-//   static void run(const Mesh&, const typename Mesh::domain&, const nabla4_operands<T,
-//   memory>&...,
+//   static void run(const Mesh&, const typename Mesh::domain&,
+//                   const nabla4_operands<T, memory>&...,
 //                   index_t levels, const launch&);    launch.block.x: points of a tile
 #pragma once
 

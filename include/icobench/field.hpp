@@ -9,8 +9,10 @@
 namespace icobench {
 
 // Element (entity h, slot s, level k) lies at
-//   ifirst:  h + s * slot_stride + k * stride    the GPU's: neighbouring threads, neighbouring
-//   words kfirst:  h * stride + s * slot_stride + k    a column is contiguous
+//
+//   ifirst:  h + s * slot_stride + k * stride    for GPUs: neighbouring threads, neighbouring words
+//   kfirst:  h * stride + s * slot_stride + k    a column is contiguous
+//
 // Strides fit 32 bits, offsets need not: on GPUs a 32 by 32 bit product that is 64 bits wide is one
 // instruction, and one thread of `naive` has little else to do.
 // A field without levels has stride 0 in ifirst and is read at k = 0 in kfirst; one without slots

@@ -35,7 +35,6 @@ struct cpu_inlined_nabla4_interpolate_verts2cells {
     const verts2cells<T> stencil = cell.stencil(id);
     each([&](index_t k) {
       neighbours<T, 3> p_u, p_v;
-      ICOBENCH_UNROLL_ALL
       for (int m = 0; m < 3; ++m) {
         const vector2<T> p = corners[m].stencil(corners[m].edges(edge, k));
         p_u[m] = p.u;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <iostream>
+#include <tuple>
 
 #include <icobench/gpu_variant.hpp>
 
@@ -53,6 +54,7 @@ class driver {
  private:
   void choose_backends();
   void choose_grid();
+  void add_records(const variant&, const implementation&);
   void collect();
   std::vector<launch> launches_for(const variant&, const implementation&, const std::string& text);
   void list() const;
@@ -139,49 +141,49 @@ std::vector<launch> driver::launches_for(const variant& v, const implementation&
   return result;
 }
 
+// A record for each launch of an implementation.
+void driver::add_records(const variant& v, const implementation& i) {
+  std::vector<std::string> launches = options_.launches;
+  if (launches.empty()) { launches.emplace_back(); }
+  for (const std::string& text : launches) {
+    record& r = records_.emplace_back();
+    r.variant_ = &v;
+    r.implementation_ = &i;
+    r.launches = launches_for(v, i, text);
+    r.grid = options_.grid;
+    r.levels = options_.levels;
+    r.halo = workspace_.halo(*find_chain(v.info.chain));
+  }
+}
+
 // A record for each variant, precision, ordering, backend and launch that was asked for, in an
 // order in which neighbours share problem and storage.
 void driver::collect() {
-  for (const chain& c : chain_table) {
-    bool any = false;
+  for (const variant& v : registry::instance().variants()) {
+    if (!wanted(v)) { continue; }
     for (const precision p : options_.precisions) {
       for (const std::string& backend : backends_) {
         for (const ordering o : options_.orderings) {
-          for (const access a : {access::strided, access::indirect}) {
-            for (const layout l : {layout::ifirst, layout::kfirst}) {
-              for (const variant& v : registry::instance().variants()) {
-                const implementation* i = v.find(backend, p, o);
-                if (v.info.chain != c.name || v.access_ != a || !i || i->layout_ != l ||
-                    !wanted(v)) {
-                  continue;
-                }
-                any = true;
-                std::vector<std::string> launches = options_.launches;
-                if (launches.empty()) { launches.emplace_back(); }
-                for (const std::string& text : launches) {
-                  record& r = records_.emplace_back();
-                  r.variant_ = &v;
-                  r.implementation_ = i;
-                  r.ordering_ = o;
-                  r.launches = launches_for(v, *i, text);
-                  r.grid = options_.grid;
-                  r.levels = options_.levels;
-                  r.halo = workspace_.halo(c);
-                }
-              }
-            }
-          }
+          if (const implementation* i = v.find(backend, p, o)) { add_records(v, *i); }
         }
       }
     }
     // Says now what would fail later: a halo too large for the grid, for example.
-    if (any) { make_domain(workspace_.mesh(), c, workspace_.halo(c)); }
+    const chain& c = *find_chain(v.info.chain);
+    make_domain(workspace_.mesh(), c, workspace_.halo(c));
   }
   if (records_.empty()) {
     std::string message = "no variant";
     for (const std::string& part : options_.variants) { message += " *" + part + "*"; }
     throw input_error(message + " for backend " + backends_.front() + "; see --list");
   }
+  const auto key = [](const record& r) {
+    const implementation& i = *r.implementation_;
+    return std::tuple(find_chain(r.variant_->info.chain), i.precision_, i.backend, i.ordering_,
+                      r.variant_->access_, i.layout_);
+  };
+  std::stable_sort(records_.begin(), records_.end(),
+                   [&](const record& a, const record& b) { return key(a) < key(b); });
 }
 
 void driver::list() const {
@@ -207,7 +209,7 @@ void driver::verify_and_time(record& r) {
   const chain& c = *find_chain(r.variant_->info.chain);
   gpu::device& device = workspace_.device(i.backend);
   resident_problem& resident = workspace_.resident(c, i.precision_, i.backend,
-                                                   {r.variant_->access_, r.ordering_, i.layout_});
+                                                   {r.variant_->access_, i.ordering_, i.layout_});
   r.traffic_ = workspace_.traffic_of_problem();
   plan p;
   try {

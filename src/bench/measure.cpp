@@ -18,24 +18,30 @@ bool precise_enough(const std::vector<double>& seconds, double precision) {
 sample_set sample(gpu::device& device, const std::function<void()>& work, const sampling& s) {
   using clock = std::chrono::steady_clock;
   const auto start = clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(clock::now() - start).count(); };
   const auto before = [&] {
     if (s.cache == cache_mode::cold) { device.evict_cache(); }
   };
-  for (int i = 0; i < s.warm_up; ++i) { work(); }
-  device.synchronize();
+  for (int i = 0; i < s.warm_up && elapsed() < 0.2 * s.budget_seconds; ++i) {
+    work();
+    device.synchronize();
+  }
   sample_set result;
   for (;;) {
-    const int batch = std::clamp(s.max_samples - int(result.seconds.size()), 1, 10);
-    const std::vector<double> more = device.time(batch, before, work);
-    result.seconds.insert(result.seconds.end(), more.begin(), more.end());
     const int count = int(result.seconds.size());
     if (count >= s.min_samples && precise_enough(result.seconds, s.precision)) {
       result.stopped_by = "precision";
     } else if (count >= s.max_samples) {
       result.stopped_by = "max_samples";
-    } else if (std::chrono::duration<double>(clock::now() - start).count() > s.budget_seconds) {
+    } else if (count > 0 && elapsed() > s.budget_seconds) {
       result.stopped_by = "budget";
     } else {
+      // In batches, so that a GPU has its next launch before it asks; few of what takes long.
+      const double left = s.budget_seconds - elapsed();
+      const double affordable = count > 0 ? left / median(result.seconds) : 3;
+      const int batch = int(std::clamp(affordable, 1.0, 10.0));
+      const auto more = device.time(std::min(batch, s.max_samples - count), before, work);
+      result.seconds.insert(result.seconds.end(), more.begin(), more.end());
       continue;
     }
     return result;

@@ -77,7 +77,9 @@ std::string_view to_string(status s) {
 
 std::string record::name() const {
   std::string text = variant_->name();
-  if (ordering_ != ordering::per_orientation) { text += "/" + std::string(to_string(ordering_)); }
+  if (implementation_->ordering_ != ordering::per_orientation) {
+    text += "/" + std::string(to_string(implementation_->ordering_));
+  }
   if (implementation_->precision_ != precision::float64) {
     text += "/" + std::string(to_string(implementation_->precision_));
   }
@@ -119,7 +121,7 @@ json to_json(const record& r, const gpu::device_facts& device) {
          {"variant", r.variant_->name()},
          {"chain", info.chain},
          {"access", to_string(r.variant_->access_)},
-         {"ordering", to_string(r.ordering_)},
+         {"ordering", to_string(r.implementation_->ordering_)},
          {"schedule", info.schedule},
          {"fusion", info.fusion},
          {"feature", info.feature},

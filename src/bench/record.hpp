@@ -23,7 +23,6 @@ std::string_view to_string(status);
 struct record {
   const variant* variant_ = nullptr;
   const implementation* implementation_ = nullptr;
-  ordering ordering_ = ordering::per_orientation;
   std::vector<launch> launches;
   status status_ = status::skipped;
   std::string reason;  // of every status but ok

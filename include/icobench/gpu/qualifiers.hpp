@@ -1,6 +1,10 @@
 // Marks of functions that GPU code calls. With a host compiler they are plain functions.
 #pragma once
 
+#if defined(__HIPCC__)
+#include <hip/hip_runtime.h>  // HIP's marks are macros of this header
+#endif
+
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define ICOBENCH_FUNCTION __host__ __device__
 #define ICOBENCH_DEVICE __device__
