@@ -11,7 +11,8 @@
 //     Mesh mesh;
 //     typename Mesh::domain domain;              the points of the last stage
 //     nabla4_operands<T> f;                      the operands of each stage
-//     index_t levels;
+//     index_t levels;                            all levels; launch.levels only shapes the grid: a
+//                                                thread walks t.z(), t.z() + t.extent_z(), ...
 //     template <class Thread> ICOBENCH_DEVICE void operator()(Thread& t) const;
 //   };
 #pragma once
