@@ -16,7 +16,7 @@ namespace {
 
 constexpr double side = 2.5;
 
-// The vertices where SPEC says they are, and which of them is a given point modulo the domain.
+// The vertices where the geometry puts them, and which of them is a given point modulo the domain.
 class plane {
  public:
   explicit plane(torus_shape shape) : shape_(shape) {
