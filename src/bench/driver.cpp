@@ -118,7 +118,7 @@ void driver::choose_grid() {
   if (options_.grid.empty()) {
     options_.grid = backends_ == std::vector<std::string>{"cpu"} ||
                             backends_ == std::vector<std::string>{"simt"}
-                        ? "torus:298x257"
+                        ? "torus:150x129"
                         : "torus:594x514";
   }
   workspace_.set_grid(load_grid(options_.grid));

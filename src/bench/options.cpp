@@ -22,7 +22,7 @@ options parse_options(const std::string& program, const std::string& what, int a
   index_t halo = -1;
   app.add_option(
       "--grid", o.grid,
-      "torus:NXxNY or an ICON grid file [torus:594x514 on a GPU, torus:298x257 on the CPU]");
+      "torus:NXxNY or an ICON grid file [torus:594x514 on a GPU, torus:150x129 on the CPU]");
   app.add_option("--levels", o.levels, "number of levels")->capture_default_str();
   app.add_option("--halo", halo, "rows and columns of a torus left out on each side [by chain]");
   app.add_option("--precision", o.precisions, "double, float, or both separated by commas")

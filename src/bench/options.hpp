@@ -13,7 +13,7 @@
 namespace icobench {
 
 struct options {
-  std::string grid;  // "": torus:594x514 on a GPU, torus:298x257 on the CPU
+  std::string grid;  // "": torus:594x514 on a GPU, torus:150x129 on the CPU
   index_t levels = 80;
   std::optional<index_t> halo;  // none: the chain's own
   std::vector<precision> precisions{precision::float64};
