@@ -1,6 +1,5 @@
 // icobench_grid: what a grid is, and torus grid files.
 #include <CLI/CLI.hpp>
-#include <exception>
 #include <iomanip>
 #include <iostream>
 #include <map>
@@ -12,6 +11,7 @@
 #include "grids/recognise.hpp"
 #include "grids/tables.hpp"
 #include "grids/torus.hpp"
+#include "src/tools/run_tool.hpp"
 
 namespace {
 
@@ -120,24 +120,12 @@ void add_write(CLI::App& app, options& o) {
   });
 }
 
-int complain(const std::string& what) {
-  std::cerr << "icobench_grid: " << what << '\n';
-  return 2;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Describe grids and write torus grid files", "icobench_grid");
-  app.require_subcommand(1);
   options o;
   add_info(app, o);
   add_write(app, o);
-  try {
-    app.parse(argc, argv);
-    std::cout.flush();
-    return std::cout ? 0 : complain("cannot write the output");
-  } catch (const CLI::ParseError& e) {
-    return e.get_exit_code() == 0 ? app.exit(e) : complain(e.what());
-  } catch (const std::exception& e) { return complain(e.what()); }
+  return icobench::run_tool(app, argc, argv);
 }

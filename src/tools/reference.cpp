@@ -1,7 +1,6 @@
 // icobench_reference: problems with their expected results, as files other programs can check
 // against.
 #include <CLI/CLI.hpp>
-#include <exception>
 #include <iostream>
 #include <limits>
 #include <memory>
@@ -9,6 +8,7 @@
 
 #include "grids/grid_file.hpp"
 #include "src/formats/reference_file.hpp"
+#include "src/tools/run_tool.hpp"
 
 namespace {
 
@@ -19,11 +19,6 @@ struct options {
 };
 
 // Status 2: wrong input.
-int complain(const std::string& message) {
-  std::cerr << "icobench_reference: " << message << '\n';
-  return 2;
-}
-
 const icobench::chain& chain_named(const std::string& name) {
   if (const auto* c = icobench::find_chain(name)) { return *c; }
   std::string known;
@@ -97,15 +92,8 @@ void add_info(CLI::App& app, options& o) {
 
 int main(int argc, char** argv) {
   CLI::App app("Write and describe reference dumps", "icobench_reference");
-  app.require_subcommand(1);
   options o;
   add_write(app, o);
   add_info(app, o);
-  try {
-    app.parse(argc, argv);
-    std::cout.flush();
-    return std::cout ? 0 : complain("cannot write the output");
-  } catch (const CLI::ParseError& e) {
-    return e.get_exit_code() == 0 ? app.exit(e) : complain(e.what());
-  } catch (const std::exception& e) { return complain(e.what()); }
+  return icobench::run_tool(app, argc, argv);
 }
