@@ -33,7 +33,6 @@ plan join(const std::vector<implementation>& parts, gpu::device& device, const s
     const auto last = next + std::ptrdiff_t(part.defaults.size());
     plan p = part.prepare(device, s, {next, last});
     next = last;
-    result.launches.insert(result.launches.end(), p.launches.begin(), p.launches.end());
     result.kernels.insert(result.kernels.end(), p.kernels.begin(), p.kernels.end());
     runs.push_back(std::move(p.run));
   }

@@ -43,7 +43,6 @@ inline constexpr layout layout_of = First::memory;
 template <class Mesh, class T, class... Loops>
 plan prepare_cpu(gpu::device&, const storage& s, const std::vector<launch>& launches) {
   plan result;
-  result.launches = launches;
   std::size_t n = 0;
   std::vector<std::function<void()>> runs{
       bind_loops<Loops, Mesh, T>(s, launches.at(n++), typename Loops::computes{})...};

@@ -201,7 +201,6 @@ std::vector<int> choices(compiled_list<Compiled...>) {
 template <class Backend, class Mesh, class T, class... Families>
 plan prepare_gpu(gpu::device& device, const storage& s, const std::vector<launch>& launches) {
   plan result;
-  result.launches = launches;
   std::vector<std::function<void()>> runs;
   std::size_t n = 0;
   const auto add = [&](prepared_kernel k) {

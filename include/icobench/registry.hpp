@@ -35,7 +35,6 @@ struct variant_info {
 
 // A variant made ready for one storage: run() enqueues its launches.
 struct plan {
-  std::vector<launch> launches;            // one for each kernel (one in all on the CPU)
   std::vector<gpu::kernel_facts> kernels;  // empty on the CPU
   std::function<void()> run;
 };
