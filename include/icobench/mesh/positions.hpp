@@ -1,0 +1,42 @@
+// Where the neighbours of a neighbour are among the distinct neighbours of neighbours of a point.
+#pragma once
+
+#include <cstdint>
+
+#include <icobench/mesh/torus_offsets.hpp>
+#include <icobench/types.hpp>
+
+namespace icobench {
+
+// Positions 0 ... 15, eight in a word of 32 bits, the first in the lowest: a twelfth of the loads
+// that one byte or one word for each would take.
+template <int count>
+struct packed_positions {
+  static constexpr int words = (count + 7) / 8;
+  neighbours<index_t, words> packed;
+  ICOBENCH_FUNCTION constexpr int operator[](int n) const {
+    return int(std::uint32_t(packed[n / 8]) >> (4 * (n % 8)) & 15u);
+  }
+};
+
+// A table of positions, row after row. With a constant for the result, and its index known to the
+// compiler, nothing is left of the table on the device.
+template <int rows, int columns>
+ICOBENCH_FUNCTION constexpr packed_positions<rows * columns> pack(
+    const std::uint8_t (&table)[rows][columns]) {
+  packed_positions<rows * columns> result{};
+  for (int n = 0; n < rows * columns; ++n) {
+    const std::uint32_t word = std::uint32_t(result.packed[n / 8]);
+    const std::uint32_t position = table[n / columns][n % columns];
+    result.packed[n / 8] = index_t(word | position << (4 * (n % 8)));
+  }
+  return result;
+}
+
+// On a torus: [v2e slot][diamond slot] in v2e2c2v.
+ICOBENCH_FUNCTION inline packed_positions<24> torus_e_v2e2c2v() {
+  constexpr packed_positions<24> positions = pack(torus::e_v2e2c2v);
+  return positions;
+}
+
+}  // namespace icobench
