@@ -1,0 +1,26 @@
+// The levels of a thread.
+#pragma once
+
+#include <icobench/gpu_variant.hpp>
+
+namespace icobench::kernels {
+
+// Calls at(k) for the levels that a thread walks (`kloop`), or for its one level (`naive`).
+template <bool walks, class Thread, class F>
+ICOBENCH_DEVICE inline void for_levels(const Thread& t, index_t levels, F at) {
+  if constexpr (walks) {
+    ICOBENCH_NO_UNROLL
+    for (index_t k = index_t(t.z()); k < levels; k += index_t(t.extent_z())) { at(k); }
+  } else {
+    if (const index_t k = index_t(t.z()); k < levels) { at(k); }
+  }
+}
+
+// How many levels the threads of a block take, the same for all: those of a block with barriers
+// have to go through as many, whether the last one exists or not.
+template <class Thread>
+ICOBENCH_DEVICE inline index_t rounds(const Thread& t, index_t levels) {
+  return (levels + index_t(t.extent_z()) - 1) / index_t(t.extent_z());
+}
+
+}  // namespace icobench::kernels
