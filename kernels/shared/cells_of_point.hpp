@@ -5,8 +5,19 @@
 
 namespace icobench::kernels {
 
-// A strided point has two cells with neighbouring ids: four distinct vertices instead of six are
-// read and one store of two elements, streaming because nobody reads the result soon, serves both.
+// Stores the cells of a point: those of a strided one have neighbouring ids, so that one store of
+// two elements serves both, streaming because nobody reads the result soon.
+template <int count, class T>
+ICOBENCH_FUNCTION inline void store_cells(const verts2cells_operands<T>& f, index_t first,
+                                          index_t k, const T (&result)[count]) {
+  if constexpr (count == 2) {
+    gpu::store_pair(f.out.address(first, k), result[0], result[1]);
+  } else {
+    f.out(first, k) = result[0];
+  }
+}
+
+// A strided point has two cells: four distinct vertices instead of six are read.
 template <class Mesh>
 struct cells_of_point {
   static constexpr int count = Mesh::cells_per_point;
@@ -34,11 +45,7 @@ struct cells_of_point {
     for (int c = 0; c < count; ++c) {
       result[c] = cell[c](gather(f.p_u, corners[c], k), gather(f.p_v, corners[c], k));
     }
-    if constexpr (count == 2) {
-      gpu::store_pair(f.out.address(first, k), result[0], result[1]);
-    } else {
-      f.out(first, k) = result[0];
-    }
+    store_cells(f, first, k, result);
   }
 };
 
