@@ -11,8 +11,8 @@
 //     Mesh mesh;
 //     typename Mesh::domain domain;              the points of the last stage
 //     nabla4_operands<T> f;                      the operands of each stage
-//     index_t levels;                            all levels; launch.levels only shapes the grid: a
-//                                                thread walks t.z(), t.z() + t.extent_z(), ...
+//     index_t levels;                            all levels; which ones are a thread's, walk_of(t,
+//                                                levels) knows
 //     template <class Thread> ICOBENCH_DEVICE void operator()(Thread& t) const;
 //   };
 //
@@ -50,6 +50,21 @@ struct overlap {
   ICOBENCH_FUNCTION constexpr unsigned x() const { return left + right; }
   ICOBENCH_FUNCTION constexpr unsigned y() const { return below + above; }
 };
+
+// The levels of a thread: first, first + step, ..., below `end`.
+struct walk {
+  index_t first, step, end;
+};
+template <class Thread>
+ICOBENCH_FUNCTION inline walk walk_of(const Thread& t, index_t levels) {
+  if constexpr (requires { t.adjacent(); }) {
+    if (const index_t count = t.adjacent(); count > 0) {
+      const index_t first = index_t(t.z()) * count;
+      return {first, 1, first + count < levels ? first + count : levels};
+    }
+  }
+  return {index_t(t.z()), index_t(t.extent_z()), levels};
+}
 
 // For the `reject` of kernels whose threads do not walk levels.
 inline std::string one_level_only(const launch& l) {
@@ -107,16 +122,18 @@ std::string rejection(const launch& l) {
   return "";
 }
 
+constexpr unsigned levels_of_thread(index_t levels, const launch& l) {
+  return l.levels == 0 ? ceil_div(unsigned(levels), l.block.z) : unsigned(l.levels);
+}
+
 // Blocks that cover the points of the domain and the levels.
 template <class Family, class Domain>
 gpu::extent3 cover(const Domain& domain, index_t levels, const launch& l) {
   constexpr overlap halo = overlap_of<Family>();
   gpu::extent3 points{unsigned(domain.extent_x()), unsigned(domain.extent_y()), 1};
   if constexpr (requires { Family::points(domain); }) { points = Family::points(domain); }
-  const auto k = unsigned(levels);
-  const unsigned per_thread = l.levels == 0 ? ceil_div(k, l.block.z) : unsigned(l.levels);
   return {ceil_div(points.x, l.block.x - halo.x()), ceil_div(points.y, l.block.y - halo.y()),
-          ceil_div(k, l.block.z * per_thread)};
+          ceil_div(unsigned(levels), l.block.z * levels_of_thread(levels, l))};
 }
 
 // A block's shared memory. Throws `unsupported` where the device has less.
@@ -134,11 +151,13 @@ std::size_t shared_bytes(const launch& l, const gpu::device_facts& facts) {
   return 0;
 }
 
-// A thread of a grid whose blocks along levels may come first: (x, y, z) turned to (z, x, y).
+// A thread of a launch. Blocks along levels may come first: (x, y, z) turned to (z, x, y); and a
+// thread's levels may be adjacent, so many (0: threads take turns).
 template <class Thread>
-class ordered_thread : public Thread {
+class launched_thread : public Thread {
  public:
-  ICOBENCH_FUNCTION ordered_thread(const Thread& t, bool levels_first) : Thread(t) {
+  ICOBENCH_FUNCTION launched_thread(const Thread& t, bool levels_first, index_t adjacent)
+      : Thread(t), adjacent_(adjacent) {
     const gpu::index3 b = t.block();
     block_ = levels_first ? gpu::index3{b.y, b.z, b.x} : b;
     level_blocks_ = levels_first ? t.grid_dim().x : t.grid_dim().z;
@@ -148,22 +167,25 @@ class ordered_thread : public Thread {
   ICOBENCH_FUNCTION unsigned y() const { return block_.y * this->block_dim().y + this->thread().y; }
   ICOBENCH_FUNCTION unsigned z() const { return block_.z * this->block_dim().z + this->thread().z; }
   ICOBENCH_FUNCTION unsigned extent_z() const { return level_blocks_ * this->block_dim().z; }
+  ICOBENCH_FUNCTION index_t adjacent() const { return adjacent_; }
 
  private:
   gpu::index3 block_;
   unsigned level_blocks_;
+  index_t adjacent_;
 };
 
-// Runs a kernel with its blocks in the order of the launch.
+// Runs a kernel with its blocks and levels in the order of the launch.
 template <class Kernel>
 struct in_order {
   Kernel kernel;
   bool levels_first;
+  index_t adjacent;
 
   template <class Thread>
   ICOBENCH_DEVICE void operator()(Thread& t) const {
-    ordered_thread<Thread> ordered(t, levels_first);
-    kernel(ordered);
+    launched_thread<Thread> launched(t, levels_first, adjacent);
+    kernel(launched);
   }
 };
 
@@ -253,7 +275,8 @@ prepared_kernel prepare_kernel(const gpu::device& device, const storage& s, cons
   const typename Family::computes computes;
   const gpu::device_facts facts = device.facts();
   in_order<kernel> k{make_kernel<kernel, Mesh, T, layout::ifirst>(s, computes),
-                     levels_first(l, coefficient_bytes<Mesh, T>(s, computes), facts)};
+                     levels_first(l, coefficient_bytes<Mesh, T>(s, computes), facts),
+                     l.adjacent ? index_t(levels_of_thread(s.levels, l)) : 0};
   gpu::extent3 grid = cover<Family>(k.kernel.domain, s.levels, l);
   if (k.levels_first) { grid = {grid.z, grid.x, grid.y}; }
   check_launch(grid, l, facts);

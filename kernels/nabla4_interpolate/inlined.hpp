@@ -20,7 +20,7 @@ struct inlined_nabla4_interpolate {
       std::conditional_t<walks && !vertical, compiled_list<compiled_for<1>>,
                          compiled_list<compiled_for<1>, compiled_for<2>, compiled_for<3>>>;
   static constexpr launch tuned(access a) {
-    if (!walks) { return {.block = {64, 1, 4}, .min_blocks = 2}; }
+    if (!walks) { return {.block = {64, 1, 4}, .min_blocks = 3}; }
     if (vertical) {
       return {.block = {64, 1, 2}, .levels = 10, .min_blocks = a == access::strided ? 2 : 1};
     }

@@ -51,16 +51,15 @@ struct inlined_cached {
       const auto threads = mesh_of_block(t);
       const auto me = index_t(t.rank());
       const index_t count = rounds(t, levels);
-      const auto level = [&](index_t round) {
-        return index_t(t.z() + unsigned(round) * t.extent_z());
-      };
+      const walk w = walk_of(t, levels);
+      const auto level = [&](index_t round) { return w.first + round * w.step; };
       const auto cache = [&](index_t slot) {
         return t.template shared<T>() + slot * 3 * threads.plane;
       };
 
       const edges_of_point<Mesh, T, !vertical> edges(mesh, edge, point.id);
       const auto compute_edges = [&](index_t k, T* z_nabla4) {
-        if (k >= levels) { return; }
+        if (k >= w.end) { return; }
         ICOBENCH_UNROLL_ALL
         for (int c = 0; c < 3; ++c) {
           z_nabla4[threads.id({me, c})] = edges(edge, c, k, vertical ? k : 0);
@@ -68,7 +67,7 @@ struct inlined_cached {
       };
       const neighbours<index_t, 6> around = v2e(threads, me);
       const auto compute_vertex = [&](const interpolate<T>& stencil, index_t k, const T* z_nabla4) {
-        if (k >= levels || !point.has_result) { return; }
+        if (k >= w.end || !point.has_result) { return; }
         neighbours<T, 6> p_e;
         ICOBENCH_UNROLL_ALL
         for (int s = 0; s < 6; ++s) { p_e[s] = z_nabla4[around[s]]; }

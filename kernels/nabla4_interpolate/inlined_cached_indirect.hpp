@@ -69,9 +69,10 @@ struct inlined_cached_indirect {
       t.sync();
       const index_t begin = *window_begin, size = index_t(window(t.block_dim().x));
       T* const cache = t.template shared<T>(header) + index_t(t.thread().z) * batch * size;
+      const walk w = walk_of(t, levels);
       const auto level = [&](int n) {
-        const index_t k = index_t(t.z() + unsigned(n) * t.extent_z());
-        return k < levels ? k : 0;
+        const index_t k = w.first + n * w.step;
+        return k < w.end ? k : 0;
       };
       const auto cached = [&](int s) {
         return edges[s] >= begin && edges[s] - begin < size && in_block(owner[s]);
@@ -107,8 +108,8 @@ struct inlined_cached_indirect {
       const interpolate<T> stencil = vertex.stencil(v);
       ICOBENCH_UNROLL_ALL
       for (int n = 0; n < batch; ++n) {
-        const index_t k = index_t(t.z() + unsigned(n) * t.extent_z());
-        if (k < levels) { vertex.store(v, k, stencil(p_e[n])); }
+        const index_t k = w.first + n * w.step;
+        if (k < w.end) { vertex.store(v, k, stencil(p_e[n])); }
       }
     }
   };

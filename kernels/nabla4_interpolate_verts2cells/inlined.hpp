@@ -19,8 +19,9 @@ template <bool walks>
 struct inlined_nabla4_interpolate_verts2cells {
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
   using compiled = compiled_list<compiled_for<2>, compiled_for<3>>;
-  static constexpr launch tuned(access) {
-    return {.block = {32, 1, 8}, .levels = walks ? 0 : 1, .min_blocks = 2};
+  static constexpr launch tuned(access a) {
+    return {
+        .block = {32, 1, 8}, .levels = walks ? 0 : 1, .min_blocks = a == access::strided ? 2 : 3};
   }
   static std::string reject(const launch& l) { return walks ? "" : one_level_only(l); }
 

@@ -24,7 +24,7 @@ struct inlined_c2v {
                                       compiled_list<compiled_for<2>, compiled_for<3>>>;
   static constexpr launch tuned(access a) {
     if (a == access::indirect) {
-      return {.block = {32, 1, 4}, .levels = walks ? 0 : 1, .min_blocks = 2};
+      return {.block = {32, 1, 4}, .levels = walks ? 0 : 1, .min_blocks = 3};
     }
     return {.block = {32, one_cell ? 2u : 1u, 4}, .levels = walks ? 0 : 1, .min_blocks = 2};
   }

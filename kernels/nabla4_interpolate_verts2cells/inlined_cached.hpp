@@ -57,11 +57,10 @@ struct inlined_cached_verts2cells {
       // Calls at(k, its planes) for the levels of the thread.
       const auto each_level = [&](auto at) {
         T* level = cache;
-        ICOBENCH_NO_UNROLL
-        for (index_t k = index_t(t.z()); k < levels; k += index_t(t.extent_z())) {
+        for_levels<true>(t, levels, [&](index_t k) {
           at(k, level);
           level += planes * threads.plane;
-        }
+        });
       };
 
       {
