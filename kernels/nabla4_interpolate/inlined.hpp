@@ -2,7 +2,7 @@
 //
 // Trades flops (every edge twice, 148 instead of 85 a vertex and level) and loads that the L1 cache
 // serves (24 vertices' u and v, of which 7 are distinct) for 48 bytes of traffic. `kloop` keeps
-// 72 coefficients in registers, so that 8 warps fit a multiprocessor; `naive` reads them (580 bytes
+// 72 coefficients in registers, so that 8 warps fit a multiprocessor; `naive` reads them (576 bytes
 // and, indirect, 120 of tables) for each level.
 //
 // Not measured yet.

@@ -1,12 +1,13 @@
 // A block computes nabla4 on a tile of edges into shared memory, then interpolate on the vertices
 // within: z_nabla4_e2 never leaves the multiprocessor and each edge is computed about once.
 //
-// Trades shared memory (24 bytes a thread and level) and the rim of the tile (one column and two
-// rows: 256 threads for 31 x 6 vertices are 1.38 times the work) for 24 of 48 bytes of traffic in
-// the L1 cache and half the flops of inlined. One barrier for all levels of a block, so that a
-// thread never holds the coefficients of both stencils. The feature `sync_per_level` has two
-// levels in shared memory whatever their number and a barrier for each level: smaller and longer
-// blocks, but 42 coefficients at once.
+// Trades shared memory (24 bytes a thread and level), a barrier and the rim of the tile (one column
+// and two rows: 256 threads for 31 x 6 vertices are 1.38 times the work on edges) for the 48 bytes
+// a vertex and level of z_nabla4_e2 and a quarter of the flops of inlined. One barrier for all
+// levels of a block, so that a thread never holds the coefficients of both stencils.
+//
+// The feature `sync_per_level` has two levels in shared memory, whatever their number, and a
+// barrier for each level: longer walks, but 42 coefficients at once.
 //
 // Not measured yet.
 #pragma once

@@ -3,13 +3,14 @@
 //
 // An edge is found by its number: the block keeps a window of four edges a vertex, from the first
 // that its first vertex owns. Edges beyond the window, or owned by a vertex of another block, are
-// computed by the thread that needs them, so that any order will do; but only where edges are
-// numbered with their vertices (per_vertex) is much found: of the six edges of a vertex on a torus
-// then three are its own, one is the neighbour's and two belong to other rows, hence to other
-// blocks (per_orientation: one own, and the other five computed by each thread that needs them).
+// computed by the thread that needs them, so that any order will do. How much is found depends on
+// the order: of the six edges of a vertex on a torus in rows, with edges numbered with their
+// vertices (per_vertex), three are its own, one is the neighbour's, and two belong to other rows,
+// hence mostly to other blocks; with edges per_orientation only its own ones of one orientation
+// are found.
 //
 // Trades shared memory (32 bytes a vertex and level) and two barriers for at most a sixth of the
-// flops of inlined. Coefficients are read once for the four levels of a thread.
+// flops of inlined: a test of the idea, which wants vertices in the order of a space-filling curve.
 //
 // Not measured yet.
 #pragma once

@@ -1,10 +1,10 @@
 // The three stencils are linear, so their composition is one: a cell is a weighted sum of u and v
 // at 12 vertices and z at 15 edges.
 //
-// Trades about 2000 flops a thread, to compose the weights, for 39 multiply-adds a cell and level
-// instead of the 54 of the separate stencils and the 786 of inlined_c2v: 39 weights in registers
-// instead of 190 coefficients. It needs walks over many levels, and its results are rounded in
-// another order.
+// Trades about 550 flops a cell, to compose the weights, for walks that take 78 flops a cell and
+// level (separate stencils 55, inlined_c2v 393 or, both cells together, 256) and keep 39 weights in
+// registers instead of 192 coefficients. It needs walks over many levels, and its results are
+// rounded in another order.
 //
 // Strided, one thread has both cells of a vertex (78 weights, 47 values a level), or one with the
 // feature `one_cell` (39 and 39: twice the warps, but 78 loads a vertex). Indirect, the weights are

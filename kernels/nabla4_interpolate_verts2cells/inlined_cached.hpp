@@ -111,18 +111,8 @@ struct inlined_cached_verts2cells {
       verts2cells<T> stencil[2];
       here.load(cell, stencil);
       each_level([&](index_t k, const T* level) {
-        T result[2];
-        ICOBENCH_UNROLL_ALL
-        for (int c = 0; c < 2; ++c) {
-          neighbours<T, 3> p_u, p_v;
-          ICOBENCH_UNROLL_ALL
-          for (int m = 0; m < 3; ++m) {
-            p_u[m] = level[3 * threads.plane + in_block.corners[c][m]];
-            p_v[m] = level[4 * threads.plane + in_block.corners[c][m]];
-          }
-          result[c] = stencil[c](p_u, p_v);
-        }
-        store_cells(cell, here.first, k, result);
+        in_block.compute(cell, here.first, stencil, level + 3 * threads.plane,
+                         level + 4 * threads.plane, k);
       });
     }
 

@@ -47,6 +47,22 @@ struct cells_of_point {
     }
     store_cells(f, first, k, result);
   }
+
+  // The same from p_u and p_v in shared memory, numbered as this mesh does, for the cells from
+  // `first_cell` on.
+  template <class T>
+  ICOBENCH_FUNCTION void compute(const verts2cells_operands<T>& f, index_t first_cell,
+                                 const verts2cells<T> (&cell)[count], const T* p_u, const T* p_v,
+                                 index_t k) const {
+    T result[count];
+    ICOBENCH_UNROLL_ALL
+    for (int c = 0; c < count; ++c) {
+      const auto& at = corners[c];
+      result[c] =
+          cell[c]({{p_u[at[0]], p_u[at[1]], p_u[at[2]]}}, {{p_v[at[0]], p_v[at[1]], p_v[at[2]]}});
+    }
+    store_cells(f, first_cell, k, result);
+  }
 };
 
 }  // namespace icobench::kernels
