@@ -13,11 +13,12 @@ const chain& single(const chain& c, stage s) {
 }
 
 // The variant of stage s that launches like v, or nullptr.
-const variant* counterpart(const registry& r, const chain& c, stage s, const variant& v) {
+const variant* counterpart(const registry& r, const chain& c, stage s, const variant& v,
+                           const std::string& feature) {
   for (const variant& other : r.variants()) {
     if (other.info.chain == single(c, s).name && other.access_ == v.access_ &&
-        other.info.schedule == v.info.schedule && other.info.fusion == v.info.fusion &&
-        other.info.feature == v.info.feature) {
+        other.info.schedule == v.info.schedule && other.info.fusion == "separate" &&
+        other.info.feature == feature) {
       return &other;
     }
   }
@@ -52,6 +53,7 @@ implementation joined(const std::vector<const variant*>& parts, const implementa
     const implementation* i = part->find(like.backend, like.precision_, like.ordering_);
     if (!i || i->layout_ != like.layout_) { return {}; }
     each.push_back(*i);
+    result.needs_torus |= i->needs_torus;
     result.defaults.insert(result.defaults.end(), i->defaults.begin(), i->defaults.end());
     result.compiled.insert(result.compiled.end(), i->compiled.begin(), i->compiled.end());
   }
@@ -61,24 +63,44 @@ implementation joined(const std::vector<const variant*>& parts, const implementa
   return result;
 }
 
+void add_joined(registry& all, const std::vector<const variant*>& parts, const variant_info& info) {
+  if (std::find(parts.begin(), parts.end(), nullptr) != parts.end()) { return; }
+  for (const implementation& i : parts.front()->implementations) {
+    implementation whole = joined(parts, i);
+    if (!whole.defaults.empty()) { all.add(info, parts.front()->access_, std::move(whole)); }
+  }
+}
+
 // Adds to `all` the fusion `separate` of chain c: stencils launched one after another, for every
 // schedule that all of them have.
-void add_separate(registry& all, const registry& singles, const chain& c) {
-  for (const variant& first : singles.variants()) {
+void add_separate(registry& all, const registry& registered, const chain& c) {
+  for (const variant& first : registered.variants()) {
     if (first.info.chain != single(c, c.stages.front()).name || first.info.fusion != "separate") {
       continue;
     }
     std::vector<const variant*> parts;
-    for (const stage s : c.stages) { parts.push_back(counterpart(singles, c, s, first)); }
-    if (std::find(parts.begin(), parts.end(), nullptr) != parts.end()) { continue; }
+    for (const stage s : c.stages) {
+      parts.push_back(counterpart(registered, c, s, first, first.info.feature));
+    }
     variant_info info = first.info;
     info.chain = c.name;
     info.description = "the " + info.schedule + " variants of the stencils one after another, " +
                        "intermediates in memory";
-    for (const implementation& i : first.implementations) {
-      implementation whole = joined(parts, i);
-      if (!whole.defaults.empty()) { all.add(info, first.access_, std::move(whole)); }
-    }
+    add_joined(all, parts, info);
+  }
+}
+
+// Adds to `all`, for each way to fuse the first two stages of nabla4_interpolate_verts2cells, the
+// fusion of that name and "_separate": followed by verts2cells in the same schedule.
+void add_separate_verts2cells(registry& all, const registry& registered) {
+  const chain& c = *find_chain("nabla4_interpolate_verts2cells");
+  for (const variant& first : registered.variants()) {
+    if (first.info.chain != "nabla4_interpolate") { continue; }
+    variant_info info = first.info;
+    info.chain = c.name;
+    info.fusion += "_separate";
+    info.description += "; then verts2cells";
+    add_joined(all, {&first, counterpart(registered, c, stage::verts2cells, first, "")}, info);
   }
 }
 
@@ -87,6 +109,7 @@ registry completed(const registry& registered) {
   for (const chain& c : chain_table) {
     if (c.stages.size() > 1) { add_separate(all, registered, c); }
   }
+  add_separate_verts2cells(all, registered);
   return all;
 }
 

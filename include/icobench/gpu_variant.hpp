@@ -11,10 +11,21 @@
 //     Mesh mesh;
 //     typename Mesh::domain domain;              the points of the last stage
 //     nabla4_operands<T> f;                      the operands of each stage
-//     index_t levels;                            all levels; launch.levels only shapes the grid: a
-//                                                thread walks t.z(), t.z() + t.extent_z(), ...
+//     index_t levels;                            all levels; which ones are a thread's, walk_of(t,
+//                                                levels) knows
 //     template <class Thread> ICOBENCH_DEVICE void operator()(Thread& t) const;
 //   };
+//
+// and, where a kernel needs them, with
+//
+//   static constexpr access only = access::strided;      the one mesh it is written for
+//   static constexpr bool torus_order = true;            its tables have the slot order of a torus
+//   ICOBENCH_FUNCTION
+//   static constexpr overlap halo();                     by which blocks overlap
+//   template <class Domain>
+//   static gpu::extent3 points(const Domain&);           threads along x and y, if not one a point
+//   template <class Mesh, class T>
+//   static std::size_t shared_bytes(const launch&);      shared memory of a block
 #pragma once
 
 #include <memory>
@@ -31,6 +42,29 @@ struct stages {};
 
 template <class... Compiled>
 struct compiled_list {};
+
+// Threads on each side of a block that compute for others of the block, but no result: the blocks
+// of a grid overlap by so many points.
+struct overlap {
+  unsigned left = 0, right = 0, below = 0, above = 0;
+  ICOBENCH_FUNCTION constexpr unsigned x() const { return left + right; }
+  ICOBENCH_FUNCTION constexpr unsigned y() const { return below + above; }
+};
+
+// The levels of a thread: first, first + step, ..., below `end`.
+struct walk {
+  index_t first, step, end;
+};
+template <class Thread>
+ICOBENCH_FUNCTION inline walk walk_of(const Thread& t, index_t levels) {
+  if constexpr (requires { t.adjacent(); }) {
+    if (const index_t count = t.adjacent(); count > 0) {
+      const index_t first = index_t(t.z()) * count;
+      return {first, 1, first + count < levels ? first + count : levels};
+    }
+  }
+  return {index_t(t.z()), index_t(t.extent_z()), levels};
+}
 
 // For the `reject` of kernels whose threads do not walk levels.
 inline std::string one_level_only(const launch& l) {
@@ -60,20 +94,70 @@ constexpr unsigned ceil_div(unsigned a, unsigned b) {
   return (a + b - 1) / b;
 }
 
-// Blocks that cover the domain and the levels.
-template <class Domain>
-gpu::extent3 cover(const Domain& domain, index_t levels, const launch& l) {
-  const auto k = unsigned(levels);
-  const unsigned per_thread = l.levels == 0 ? ceil_div(k, l.block.z) : unsigned(l.levels);
-  return {ceil_div(unsigned(domain.extent_x()), l.block.x),
-          ceil_div(unsigned(domain.extent_y()), l.block.y), ceil_div(k, l.block.z * per_thread)};
+template <class Family>
+constexpr overlap overlap_of() {
+  if constexpr (requires { Family::halo(); }) { return Family::halo(); }
+  return {};
+}
+template <class Family>
+constexpr bool needs_torus_order() {
+  if constexpr (requires { Family::torus_order; }) { return Family::torus_order; }
+  return false;
+}
+template <class Family, access a>
+constexpr bool written_for() {
+  if constexpr (requires { Family::only; }) { return Family::only == a; }
+  return true;
 }
 
-// A thread of a grid whose blocks along levels may come first: (x, y, z) turned to (z, x, y).
+// Why a launch will not do for this kernel, else "".
+template <class Family>
+std::string rejection(const launch& l) {
+  constexpr overlap halo = overlap_of<Family>();
+  if (l.block.x <= halo.x() || l.block.y <= halo.y()) {
+    return "blocks overlap: they need more than " + std::to_string(halo.x()) + " x " +
+           std::to_string(halo.y()) + " threads";
+  }
+  if constexpr (requires { Family::reject(l); }) { return Family::reject(l); }
+  return "";
+}
+
+constexpr unsigned levels_of_thread(index_t levels, const launch& l) {
+  return l.levels == 0 ? ceil_div(unsigned(levels), l.block.z) : unsigned(l.levels);
+}
+
+// Blocks that cover the points of the domain and the levels.
+template <class Family, class Domain>
+gpu::extent3 cover(const Domain& domain, index_t levels, const launch& l) {
+  constexpr overlap halo = overlap_of<Family>();
+  gpu::extent3 points{unsigned(domain.extent_x()), unsigned(domain.extent_y()), 1};
+  if constexpr (requires { Family::points(domain); }) { points = Family::points(domain); }
+  return {ceil_div(points.x, l.block.x - halo.x()), ceil_div(points.y, l.block.y - halo.y()),
+          ceil_div(unsigned(levels), l.block.z * levels_of_thread(levels, l))};
+}
+
+// A block's shared memory. Throws `unsupported` where the device has less.
+template <class Family, class Mesh, class T>
+std::size_t shared_bytes(const launch& l, const gpu::device_facts& facts) {
+  if constexpr (requires { Family::template shared_bytes<Mesh, T>(l); }) {
+    const std::size_t bytes = Family::template shared_bytes<Mesh, T>(l);
+    if (bytes > facts.shared_bytes_per_block) {
+      throw unsupported(to_string(l) + ": needs " + std::to_string(bytes) +
+                        " bytes of shared memory a block, the device has " +
+                        std::to_string(facts.shared_bytes_per_block));
+    }
+    return bytes;
+  }
+  return 0;
+}
+
+// A thread of a launch. Blocks along levels may come first: (x, y, z) turned to (z, x, y); and a
+// thread's levels may be adjacent, so many (0: threads take turns).
 template <class Thread>
-class ordered_thread : public Thread {
+class launched_thread : public Thread {
  public:
-  ICOBENCH_FUNCTION ordered_thread(const Thread& t, bool levels_first) : Thread(t) {
+  ICOBENCH_FUNCTION launched_thread(const Thread& t, bool levels_first, index_t adjacent)
+      : Thread(t), adjacent_(adjacent) {
     const gpu::index3 b = t.block();
     block_ = levels_first ? gpu::index3{b.y, b.z, b.x} : b;
     level_blocks_ = levels_first ? t.grid_dim().x : t.grid_dim().z;
@@ -83,22 +167,25 @@ class ordered_thread : public Thread {
   ICOBENCH_FUNCTION unsigned y() const { return block_.y * this->block_dim().y + this->thread().y; }
   ICOBENCH_FUNCTION unsigned z() const { return block_.z * this->block_dim().z + this->thread().z; }
   ICOBENCH_FUNCTION unsigned extent_z() const { return level_blocks_ * this->block_dim().z; }
+  ICOBENCH_FUNCTION index_t adjacent() const { return adjacent_; }
 
  private:
   gpu::index3 block_;
   unsigned level_blocks_;
+  index_t adjacent_;
 };
 
-// Runs a kernel with its blocks in the order of the launch.
+// Runs a kernel with its blocks and levels in the order of the launch.
 template <class Kernel>
 struct in_order {
   Kernel kernel;
   bool levels_first;
+  index_t adjacent;
 
   template <class Thread>
   ICOBENCH_DEVICE void operator()(Thread& t) const {
-    ordered_thread<Thread> ordered(t, levels_first);
-    kernel(ordered);
+    launched_thread<Thread> launched(t, levels_first, adjacent);
+    kernel(launched);
   }
 };
 
@@ -130,14 +217,15 @@ struct prepared_kernel {
 
 template <class Backend, class Kernel, class... Compiled>
 prepared_kernel choose_compiled(const gpu::device& device, const gpu::extent3& grid,
-                                const launch& l, const Kernel& kernel, compiled_list<Compiled...>) {
+                                const launch& l, std::size_t shared_bytes, const Kernel& kernel,
+                                compiled_list<Compiled...>) {
   prepared_kernel result;
   const auto matches = [&]<class C>(C) {
     if (C::min_blocks != l.min_blocks) { return false; }
     using instance = typename Backend::template instance<C>;
-    result.facts = Backend::template inspect<instance, Kernel>(device, grid, l.block, 0);
-    result.run = [&device, grid, block = l.block, kernel] {
-      Backend::template launch<instance>(device, grid, block, 0, kernel);
+    result.facts = Backend::template inspect<instance, Kernel>(device, grid, l.block, shared_bytes);
+    result.run = [&device, grid, block = l.block, shared_bytes, kernel] {
+      Backend::template launch<instance>(device, grid, block, shared_bytes, kernel);
     };
     return true;
   };
@@ -178,19 +266,22 @@ inline bool levels_first(const launch& l, std::size_t coefficient_bytes,
 template <class Backend, class Family, class Mesh, class T>
 prepared_kernel prepare_kernel(const gpu::device& device, const storage& s, const launch& l) {
   using kernel = typename Family::template kernel<Mesh, T>;
-  if constexpr (requires { Family::reject(l); }) {
-    if (const std::string reason = Family::reject(l); !reason.empty()) {
-      throw unsupported(to_string(l) + ": " + reason);
-    }
+  if (const std::string reason = rejection<Family>(l); !reason.empty()) {
+    throw unsupported(to_string(l) + ": " + reason);
+  }
+  if (Mesh::kind == access::indirect && needs_torus_order<Family>() && !s.torus_order) {
+    throw unsupported("its tables have to be in the slot order of a torus");
   }
   const typename Family::computes computes;
   const gpu::device_facts facts = device.facts();
   in_order<kernel> k{make_kernel<kernel, Mesh, T, layout::ifirst>(s, computes),
-                     levels_first(l, coefficient_bytes<Mesh, T>(s, computes), facts)};
-  gpu::extent3 grid = cover(k.kernel.domain, s.levels, l);
+                     levels_first(l, coefficient_bytes<Mesh, T>(s, computes), facts),
+                     l.adjacent ? index_t(levels_of_thread(s.levels, l)) : 0};
+  gpu::extent3 grid = cover<Family>(k.kernel.domain, s.levels, l);
   if (k.levels_first) { grid = {grid.z, grid.x, grid.y}; }
   check_launch(grid, l, facts);
-  return choose_compiled<Backend>(device, grid, l, k, typename Family::compiled{});
+  return choose_compiled<Backend>(device, grid, l, shared_bytes<Family, Mesh, T>(l, facts), k,
+                                  typename Family::compiled{});
 }
 
 template <class... Compiled>
@@ -217,18 +308,21 @@ plan prepare_gpu(gpu::device& device, const storage& s, const std::vector<launch
 }  // namespace detail
 
 // Registers the variant that launches these kernels one after another, for the backend this source
-// is compiled for, strided and indirect, in both precisions and both edge orderings.
+// is compiled for, on the meshes they are written for, in both precisions and both edge orderings.
 template <class Backend, class... Families>
 void add_gpu_variant(registry& r, const variant_info& info) {
   const auto add = [&]<class Mesh, class T>(ordering o) {
-    r.add(info, Mesh::kind,
-          {std::string(Backend::name),
-           precision_of<T>,
-           o,
-           layout::ifirst,
-           {Families::tuned(Mesh::kind)...},
-           {detail::choices(typename Families::compiled{})...},
-           &detail::prepare_gpu<Backend, Mesh, T, Families...>});
+    if constexpr ((detail::written_for<Families, Mesh::kind>() && ...)) {
+      r.add(info, Mesh::kind,
+            {std::string(Backend::name),
+             precision_of<T>,
+             o,
+             layout::ifirst,
+             {Families::tuned(Mesh::kind)...},
+             {detail::choices(typename Families::compiled{})...},
+             &detail::prepare_gpu<Backend, Mesh, T, Families...>,
+             (detail::needs_torus_order<Families>() || ...)});
+    }
   };
   const auto add_meshes = [&]<class T>() {
     // Cells have one numbering only, so a kernel without edges serves both orderings.

@@ -26,11 +26,11 @@ class unsupported : public std::runtime_error {
 
 // What a variant says of itself.
 struct variant_info {
-  std::string chain;
-  std::string schedule;             // naive, kloop, ...; ifirst, kfirst on the CPU
+  std::string chain = "";
+  std::string schedule = "";        // naive, kloop, ...; ifirst, kfirst on the CPU
   std::string fusion = "separate";  // how the stages of the chain are joined
   std::string feature = "";         // what else is special, if anything
-  std::string description;          // one line for --list
+  std::string description = "";     // one line for --list
 };
 
 // A variant made ready for one storage: run() enqueues its launches.
@@ -48,6 +48,7 @@ struct implementation {
   std::vector<launch> defaults;            // one for each launch
   std::vector<std::vector<int>> compiled;  // for each launch: the min_blocks to choose from
   std::function<plan(gpu::device&, const storage&, const std::vector<launch>&)> prepare;
+  bool needs_torus = false;  // indirect, but only for tables in the slot order of a torus
 };
 
 struct variant {
@@ -96,7 +97,8 @@ class registry {
   static registry& collecting();
 
   // All variants of this program: the registered ones and, for each chain of several stencils, the
-  // fusion `separate` put together from the variants of its stencils.
+  // fusion `separate` put together from the variants of its stencils; for the chain of three also
+  // fusions of the first two followed by the third.
   static const registry& instance();
 
  private:

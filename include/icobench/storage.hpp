@@ -31,6 +31,9 @@ struct storage {
   std::array<rectangle, stage_count> rectangles{};
   // Indirect access: see indirect_mesh.
   raw_view e2c2v, v2e, c2v;
+  raw_view v2e2c2v, e_v2e2c2v;                      // if the chain fuses nabla4 and interpolate
+  raw_view c2v2e, e_c2v2e, c2v2e2c2v, e_c2v2e2c2v;  // if it fuses all three
+  bool torus_order = false;  // slots of all tables are in the order of torus_offsets.hpp
   std::array<range, stage_count> ranges{};
 
   template <class T, layout L>
@@ -43,7 +46,11 @@ struct storage {
     if constexpr (Mesh::kind == access::strided) {
       return {row, plane};
     } else {
-      return {e2c2v.as<const index_t, L>(), v2e.as<const index_t, L>(), c2v.as<const index_t, L>()};
+      return {e2c2v.as<const index_t, L>(),      v2e.as<const index_t, L>(),
+              c2v.as<const index_t, L>(),        v2e2c2v.as<const index_t, L>(),
+              e_v2e2c2v.as<const index_t, L>(),  c2v2e.as<const index_t, L>(),
+              e_c2v2e.as<const index_t, L>(),    c2v2e2c2v.as<const index_t, L>(),
+              e_c2v2e2c2v.as<const index_t, L>()};
     }
   }
   template <class Mesh>

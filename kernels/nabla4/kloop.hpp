@@ -8,7 +8,8 @@
 // may spill (min_blocks=3, min_blocks=4, architecture=sm_90): a cap on registers, for tuning
 #pragma once
 
-#include <icobench/gpu_variant.hpp>
+#include <shared/edges_of_point.hpp>
+#include <shared/levels.hpp>
 
 namespace icobench::kernels {
 
@@ -33,25 +34,13 @@ struct nabla4_kloop {
     ICOBENCH_DEVICE void operator()(Thread& t) const {
       const index_t point = mesh.point(domain, t.x(), t.y());
       if (point < 0) { return; }
-      constexpr int n = Mesh::edges_per_point;
-      index_t e[n];
-      neighbours<index_t, 4> ids[n];
-      nabla4<T> stencil[n];
-      ICOBENCH_UNROLL_ALL
-      for (int c = 0; c < n; ++c) {
-        const auto edge = mesh.edge_of_point(point, c);
-        e[c] = mesh.id(edge);
-        ids[c] = mesh.e2c2v(edge);
-        if constexpr (!vertical) { stencil[c] = f.stencil(e[c], 0); }
-      }
-      ICOBENCH_NO_UNROLL
-      for (index_t k = index_t(t.z()); k < levels; k += index_t(t.extent_z())) {
+      const edges_of_point<Mesh, T, !vertical> edges(mesh, f, point);
+      for_levels<true>(t, levels, [&](index_t k) {
         ICOBENCH_UNROLL_ALL
-        for (int c = 0; c < n; ++c) {
-          if constexpr (vertical) { stencil[c] = f.stencil(e[c], k); }
-          f.out(e[c], k) = f.apply(stencil[c], e[c], ids[c], k);
+        for (int c = 0; c < Mesh::edges_per_point; ++c) {
+          f.out(edges.e[c], k) = edges(f, c, k, vertical ? k : 0);
         }
-      }
+      });
     }
   };
 };

@@ -20,10 +20,12 @@ struct cpu_inlined_nabla4_interpolate {
                   index_t levels, const launch& l) {
     if constexpr (L == layout::kfirst) {
       for_each_point(mesh, d, [=](index_t v) {
-        const edges_of_vertex<T, L, vertical> edges(mesh, edge, v);
+        const edges_of_vertex<T, L, !vertical> edges(mesh, edge, v);
         const interpolate<T> stencil = vertex.stencil(v);
         ICOBENCH_SIMD
-        for (index_t k = 0; k < levels; ++k) { vertex.store(v, k, stencil(edges(edge, k))); }
+        for (index_t k = 0; k < levels; ++k) {
+          vertex.store(v, k, stencil(edges(edge, k, vertical ? k : 0)));
+        }
       });
     } else {
       for_each_tile(mesh, d, index_t(l.block.x), [=](const tile_of_points& tile) {
@@ -31,8 +33,8 @@ struct cpu_inlined_nabla4_interpolate {
           tile.for_runs([=](index_t first, index_t last) {
             ICOBENCH_SIMD
             for (index_t v = first; v < last; ++v) {
-              const edges_of_vertex<T, L, vertical> edges(mesh, edge, v);
-              vertex.store(v, k, vertex.stencil(v)(edges(edge, k)));
+              const edges_of_vertex<T, L, !vertical> edges(mesh, edge, v);
+              vertex.store(v, k, vertex.stencil(v)(edges(edge, k, vertical ? k : 0)));
             }
           });
         }

@@ -18,7 +18,7 @@ struct cpu_inlined_nabla4_interpolate_verts2cells {
 
   template <class T>
   struct corner {
-    edges_of_vertex<T, L, false> edges;
+    edges_of_vertex<T, L, true> edges;
     interpolate<T> stencil;
   };
 
@@ -36,7 +36,7 @@ struct cpu_inlined_nabla4_interpolate_verts2cells {
     each([&](index_t k) {
       neighbours<T, 3> p_u, p_v;
       for (int m = 0; m < 3; ++m) {
-        const vector2<T> p = corners[m].stencil(corners[m].edges(edge, k));
+        const vector2<T> p = corners[m].stencil(corners[m].edges(edge, k, 0));
         p_u[m] = p.u;
         p_v[m] = p.v;
       }

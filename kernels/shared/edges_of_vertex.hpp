@@ -5,8 +5,9 @@
 
 namespace icobench::kernels {
 
-// Ids and, unless they depend on the level, coefficients are loaded once for all levels.
-template <class T, layout L, bool vertical>
+// Ids are loaded once for all levels, and so are coefficients if it `keeps` them (60 values);
+// otherwise each edge reads its own where they are used.
+template <class T, layout L, bool keeps>
 struct edges_of_vertex {
   index_t e[6];
   neighbours<index_t, 4> diamond[6];
@@ -19,18 +20,20 @@ struct edges_of_vertex {
       const auto edge = mesh.edge_of_vertex(v, s);
       e[s] = mesh.id(edge);
       diamond[s] = mesh.e2c2v(edge);
-      if constexpr (!vertical) { stencil[s] = f.stencil(e[s], 0); }
+      if constexpr (keeps) { stencil[s] = f.stencil(e[s], 0); }
     }
   }
 
-  ICOBENCH_FUNCTION neighbours<T, 6> operator()(const nabla4_operands<T, L>& f, index_t k) const {
+  // At level k; the level of the coefficients is 0 unless they have levels too.
+  ICOBENCH_FUNCTION neighbours<T, 6> operator()(const nabla4_operands<T, L>& f, index_t k,
+                                                index_t k_of_coefficients) const {
     neighbours<T, 6> result;
     ICOBENCH_UNROLL_ALL
     for (int s = 0; s < 6; ++s) {
-      if constexpr (vertical) {
-        result[s] = f.apply(f.stencil(e[s], k), e[s], diamond[s], k);
-      } else {
+      if constexpr (keeps) {
         result[s] = f.apply(stencil[s], e[s], diamond[s], k);
+      } else {
+        result[s] = f.apply(f.stencil(e[s], k_of_coefficients), e[s], diamond[s], k);
       }
     }
     return result;

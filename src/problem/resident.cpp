@@ -6,6 +6,8 @@
 
 #include <icobench/registry.hpp>
 
+#include "grids/tables.hpp"
+
 namespace icobench {
 namespace {
 
@@ -82,6 +84,21 @@ void resident_problem::make_strided() {
 }
 
 void resident_problem::make_indirect() {
+  const grid& mesh = *problem_.mesh;
+  storage_.torus_order = mesh.shape.has_value();
+  if (problem_.chain_->has(stage::nabla4) && problem_.chain_->has(stage::interpolate)) {
+    const composed v = make_v2e2c2v(mesh);
+    storage_.v2e2c2v = upload_table(v.members, location::vertex, location::vertex);
+    storage_.e_v2e2c2v = upload_positions(v.positions, location::vertex);
+    if (problem_.chain_->has(stage::verts2cells)) {
+      const composed edges = make_c2v2e(mesh);
+      storage_.c2v2e = upload_table(edges.members, location::cell, location::edge);
+      storage_.e_c2v2e = upload_positions(edges.positions, location::cell);
+      const composed vertices = make_c2v2e2c2v(mesh, edges.members);
+      storage_.c2v2e2c2v = upload_table(vertices.members, location::cell, location::vertex);
+      storage_.e_c2v2e2c2v = upload_positions(vertices.positions, location::cell);
+    }
+  }
   for (const stage s : problem_.chain_->stages) {
     storage_.ranges[std::size_t(s)] = {0, index_t(problem_.computed[std::size_t(s)].ids.size())};
     switch (s) {
@@ -101,14 +118,33 @@ void resident_problem::make_indirect() {
 // Missing neighbours become the row's first one: kernels read it and multiply by 0, or never come
 // to the row.
 raw_view resident_problem::upload_table(const table& t, location rows, location of) {
-  const auto& row_id = numbering_.of(rows);
   const auto& id = numbering_.of(of);
-  const shape s = make_shape(arrangement_.layout_, t.rows(), t.slots, 1, sizeof(index_t));
+  return upload_rows(t.rows(), t.slots, rows, [&](index_t row, index_t slot) {
+    const index_t neighbour = t(row, slot) != missing ? t(row, slot) : std::max(t(row, 0), 0);
+    return id[std::size_t(neighbour)];
+  });
+}
+
+// Eight positions a word: see packed_positions. Missing ones become 0.
+raw_view resident_problem::upload_positions(const table& t, location rows) {
+  return upload_rows(t.rows(), (t.slots + 7) / 8, rows, [&](index_t row, index_t word) {
+    std::uint32_t packed = 0;
+    for (index_t n = 8 * word; n < std::min(8 * word + 8, t.slots); ++n) {
+      packed |= std::uint32_t(std::max(t(row, n), 0)) << (4 * (n % 8));
+    }
+    return index_t(packed);
+  });
+}
+
+// Row r of the grid's numbering, slot s: value(r, s).
+template <class Value>
+raw_view resident_problem::upload_rows(index_t rows, index_t slots, location of, Value value) {
+  const auto& row_id = numbering_.of(of);
+  const shape s = make_shape(arrangement_.layout_, rows, slots, 1, sizeof(index_t));
   std::vector<index_t> values(std::size_t(s.elements), 0);
-  for (index_t r = 0; r < t.rows(); ++r) {
-    for (index_t n = 0; n < t.slots; ++n) {
-      const index_t neighbour = t(r, n) != missing ? t(r, n) : std::max(t(r, 0), 0);
-      values[std::size_t(s.offset(row_id[std::size_t(r)], n, 0))] = id[std::size_t(neighbour)];
+  for (index_t r = 0; r < rows; ++r) {
+    for (index_t n = 0; n < slots; ++n) {
+      values[std::size_t(s.offset(row_id[std::size_t(r)], n, 0))] = value(r, n);
     }
   }
   tables_.emplace_back(device_, values.size() * sizeof(index_t));

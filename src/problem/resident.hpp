@@ -59,6 +59,9 @@ class resident_problem {
   template <class T>
   void compare(field f, verification&) const;
   raw_view upload_table(const table&, location rows, location of);
+  raw_view upload_positions(const table&, location rows);
+  template <class Value>
+  raw_view upload_rows(index_t rows, index_t slots, location of, Value);
 
   gpu::device& device_;
   const problem& problem_;

@@ -1,6 +1,8 @@
 // Single accesses to device memory whose instruction matters, the same for every backend.
 #pragma once
 
+#include <cstdint>
+
 #include <icobench/gpu/qualifiers.hpp>
 
 namespace icobench::gpu {
@@ -24,6 +26,14 @@ ICOBENCH_FUNCTION inline T* hold(T* p) {
   asm("" : "+l"(p));
 #endif
   return p;
+}
+
+// The same number, made from the counter of a loop: what the loop computes or reads by it is
+// computed and read again in each round, where keeping it would need more registers than there are.
+// That the counter is never negative no compiler knows. (An empty asm hides it from the front end
+// only: ptxas moves loads out of loops, too.)
+ICOBENCH_FUNCTION inline std::int32_t renew(std::int32_t number, std::int32_t counter) {
+  return number + (counter >> 31);
 }
 
 // Two neighbouring elements that one instruction stores.

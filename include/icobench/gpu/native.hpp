@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <icobench/gpu/device.hpp>
@@ -17,6 +18,7 @@
 #define ICOBENCH_GPU(name) hip##name
 #define ICOBENCH_GRID_CONSTANT
 #define ICOBENCH_DEVICE_PROPERTIES hipDeviceProp_t
+#define ICOBENCH_SHUFFLE(kind, ...) __shfl##kind(__VA_ARGS__)
 #else
 #include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
@@ -25,11 +27,29 @@
 #define ICOBENCH_GPU(name) cuda##name
 #define ICOBENCH_GRID_CONSTANT __grid_constant__
 #define ICOBENCH_DEVICE_PROPERTIES cudaDeviceProp
+#define ICOBENCH_SHUFFLE(kind, ...) __shfl##kind##_sync(~0u, __VA_ARGS__)
 #endif
 
 namespace icobench::gpu {
 
-// A thread of a kernel, as every backend shows it: see simt_thread.
+namespace native {
+
+// Shuffles take 32-bit words: `shuffle_word` moves each word of the value.
+template <class T, class F>
+__device__ T by_words(T value, F shuffle_word) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 16);
+  unsigned words[(sizeof(T) + 3) / 4] = {};
+  __builtin_memcpy(words, &value, sizeof(T));
+  ICOBENCH_UNROLL_ALL
+  for (unsigned& word : words) { word = shuffle_word(word); }
+  __builtin_memcpy(&value, words, sizeof(T));
+  return value;
+}
+
+}  // namespace native
+
+// A thread of a kernel, as every backend shows it: see simt_thread, whose rules hold here too but
+// are not checked.
 struct native_thread {
   ICOBENCH_DEVICE index3 thread() const { return {threadIdx.x, threadIdx.y, threadIdx.z}; }
   ICOBENCH_DEVICE index3 block() const { return {blockIdx.x, blockIdx.y, blockIdx.z}; }
@@ -40,8 +60,64 @@ struct native_thread {
   ICOBENCH_DEVICE unsigned y() const { return blockIdx.y * blockDim.y + threadIdx.y; }
   ICOBENCH_DEVICE unsigned z() const { return blockIdx.z * blockDim.z + threadIdx.z; }
   ICOBENCH_DEVICE unsigned extent_x() const { return gridDim.x * blockDim.x; }
+  ICOBENCH_DEVICE unsigned extent_y() const { return gridDim.y * blockDim.y; }
   ICOBENCH_DEVICE unsigned extent_z() const { return gridDim.z * blockDim.z; }
+
+  ICOBENCH_DEVICE unsigned rank() const {
+    return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  }
+  ICOBENCH_DEVICE unsigned lane() const { return rank() % warp_size(); }
+  ICOBENCH_DEVICE unsigned warp_size() const { return unsigned(warpSize); }
+
   ICOBENCH_DEVICE void sync() const { __syncthreads(); }
+
+  // The lanes of an AMD wave run in step: what is left to do is to keep the compiler from moving
+  // accesses to memory.
+  ICOBENCH_DEVICE void sync_warp() const {
+#if defined(__HIPCC__)
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+    __builtin_amdgcn_wave_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+#else
+    __syncwarp();
+#endif
+  }
+
+  template <class T>
+  ICOBENCH_DEVICE T shuffle(T value, unsigned source, unsigned width = 0) const {
+    const int w = section(width), n = int(source);
+    return native::by_words(value, [=](unsigned word) { return ICOBENCH_SHUFFLE(, word, n, w); });
+  }
+  template <class T>
+  ICOBENCH_DEVICE T shuffle_up(T value, unsigned delta, unsigned width = 0) const {
+    const int w = section(width);
+    return native::by_words(value,
+                            [=](unsigned word) { return ICOBENCH_SHUFFLE(_up, word, delta, w); });
+  }
+  template <class T>
+  ICOBENCH_DEVICE T shuffle_down(T value, unsigned delta, unsigned width = 0) const {
+    const int w = section(width);
+    return native::by_words(value,
+                            [=](unsigned word) { return ICOBENCH_SHUFFLE(_down, word, delta, w); });
+  }
+  template <class T>
+  ICOBENCH_DEVICE T shuffle_xor(T value, unsigned mask, unsigned width = 0) const {
+    const int w = section(width), m = int(mask);
+    return native::by_words(value,
+                            [=](unsigned word) { return ICOBENCH_SHUFFLE(_xor, word, m, w); });
+  }
+
+  // The block's dynamic shared memory from a byte on.
+  template <class T>
+  ICOBENCH_DEVICE T* shared(std::size_t byte_offset = 0) const {
+    extern __shared__ __attribute__((aligned(128))) unsigned char memory[];
+    return reinterpret_cast<T*>(memory + byte_offset);
+  }
+
+ private:
+  ICOBENCH_DEVICE static int section(unsigned width) {
+    return width == 0 ? warpSize : int(width);
+  }
 };
 
 // The second launch bound caps registers: blocks that fit a multiprocessor on NVIDIA, waves that

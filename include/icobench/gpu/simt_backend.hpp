@@ -12,6 +12,12 @@ namespace icobench::gpu {
 
 struct simt_device final : host_device {
   simt_device() : host_device("simt") {}
+  device_facts facts() const override {
+    device_facts result = host_device::facts();
+    result.warp_size = static_cast<int>(settings.warp_size);
+    result.shared_bytes_per_block = std::size_t(64) << 10;  // AMD's: the least of all GPUs
+    return result;
+  }
   simt_settings settings;  // warp size and order of threads: tests vary them
 };
 

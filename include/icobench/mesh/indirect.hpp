@@ -2,6 +2,7 @@
 #pragma once
 
 #include <icobench/field.hpp>
+#include <icobench/mesh/positions.hpp>
 #include <icobench/types.hpp>
 
 namespace icobench {
@@ -17,6 +18,16 @@ struct indirect_mesh {
   using domain = range;
 
   view<const index_t, L> e2c2v_table, v2e_table, c2v_table;
+  // Of fused chains: neighbours of neighbours without repetitions, and as packed_positions where
+  // each entry of the plain composition is among them.
+  view<const index_t, L> v2e2c2v_table;      // 7 vertices of the diamonds of a vertex's edges
+  view<const index_t, L> e_v2e2c2v_table;    // [v2e slot][diamond slot] in v2e2c2v
+  view<const index_t, L> c2v2e_table;        // 15 edges of a cell's corners
+  view<const index_t, L> e_c2v2e_table;      // [corner][v2e slot] in c2v2e
+  view<const index_t, L> c2v2e2c2v_table;    // 12 vertices of the diamonds of those edges
+  view<const index_t, L> e_c2v2e2c2v_table;  // [c2v2e slot][diamond slot] in c2v2e2c2v
+
+  ICOBENCH_FUNCTION const indirect_mesh& renewed(index_t) const { return *this; }
 
   struct edge {
     index_t number;
@@ -36,6 +47,24 @@ struct indirect_mesh {
   ICOBENCH_FUNCTION index_t cell_of_point(index_t c, int) const { return c; }
   ICOBENCH_FUNCTION neighbours<index_t, 3> c2v(index_t c, int) const {
     return slots<3>(c2v_table, c, 0);
+  }
+  ICOBENCH_FUNCTION neighbours<index_t, 7> v2e2c2v(index_t v) const {
+    return slots<7>(v2e2c2v_table, v, 0);
+  }
+  ICOBENCH_FUNCTION packed_positions<24> e_v2e2c2v(index_t v) const {
+    return {slots<3>(e_v2e2c2v_table, v, 0)};
+  }
+  ICOBENCH_FUNCTION neighbours<index_t, 15> c2v2e(index_t c) const {
+    return slots<15>(c2v2e_table, c, 0);
+  }
+  ICOBENCH_FUNCTION int e_c2v2e(index_t c, int n) const {
+    return unpack_position(e_c2v2e_table(c, n / 8, 0), n);
+  }
+  ICOBENCH_FUNCTION neighbours<index_t, 12> c2v2e2c2v(index_t c) const {
+    return slots<12>(c2v2e2c2v_table, c, 0);
+  }
+  ICOBENCH_FUNCTION int e_c2v2e2c2v(index_t c, int n) const {
+    return unpack_position(e_c2v2e2c2v_table(c, n / 8, 0), n);
   }
 };
 

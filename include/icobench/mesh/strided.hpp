@@ -1,6 +1,8 @@
 // The neighbours of a torus computed from (i, j): no tables.
 #pragma once
 
+#include <icobench/gpu/memory.hpp>
+#include <icobench/mesh/positions.hpp>
 #include <icobench/types.hpp>
 
 namespace icobench {
@@ -17,6 +19,11 @@ struct strided_mesh {
 
   index_t row = 0;    // ids from (i, j) to (i, j + 1): nx
   index_t plane = 0;  // vertices: ids from one orientation to the next in per_orientation
+
+  // For loops that compute their ids again in each round: see gpu::renew.
+  ICOBENCH_FUNCTION strided_mesh renewed(index_t counter) const {
+    return {gpu::renew(row, counter), plane};
+  }
 
   // An edge by its owner; `id` makes the storage id of it.
   struct edge {
@@ -62,6 +69,11 @@ struct strided_mesh {
         return {v + row - 1, 2};
     }
   }
+  // The distinct vertices of the diamonds of those edges: see torus_offsets.hpp.
+  ICOBENCH_FUNCTION neighbours<index_t, 7> v2e2c2v(index_t v) const {
+    return {{v - 1, v, v + row - 1, v - row, v + 1, v + row, v - row + 1}};
+  }
+  ICOBENCH_FUNCTION packed_positions<24> e_v2e2c2v(index_t) const { return torus_e_v2e2c2v(); }
   ICOBENCH_FUNCTION index_t cell_of_point(index_t v, int c) const { return 2 * v + c; }
   ICOBENCH_FUNCTION neighbours<index_t, 3> c2v(index_t v, int c) const {
     return c == 0 ? neighbours<index_t, 3>{{v, v + row, v + 1}}

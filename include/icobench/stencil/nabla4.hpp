@@ -12,6 +12,13 @@
 
 namespace icobench {
 
+// nabla4 at one edge as a sum of its operands, each times a weight.
+template <class T>
+struct nabla4_weights {
+  neighbours<T, 4> u, v;
+  T z;
+};
+
 // The stencil at one edge: its coefficients are loaded once and serve any number of levels.
 template <class T>
 struct nabla4 {
@@ -29,6 +36,19 @@ struct nabla4 {
         (u[2] * normal_1[2] + v[2] * normal_2[2]) + (u[3] * normal_1[3] + v[3] * normal_2[3]);
     const T twice_z = T(2) * z;
     return T(4) * ((norm - twice_z) * vert_vert_sq + (tang - twice_z) * edge_sq);
+  }
+
+  // For stencils composed with it. Sums of other terms round differently.
+  ICOBENCH_FUNCTION nabla4_weights<T> weights() const {
+    nabla4_weights<T> w;
+    ICOBENCH_UNROLL_ALL
+    for (int s = 0; s < 4; ++s) {
+      const T scale = T(4) * (s < 2 ? edge_sq : vert_vert_sq);
+      w.u[s] = scale * normal_1[s];
+      w.v[s] = scale * normal_2[s];
+    }
+    w.z = T(-8) * (vert_vert_sq + edge_sq);
+    return w;
   }
 };
 

@@ -1,0 +1,59 @@
+// interpolate evaluates nabla4 on its six edges: z_nabla4_e2 is never stored.
+//
+// Trades flops (every edge twice, 148 instead of 85 a vertex and level) and loads that the L1 cache
+// serves (24 vertices' u and v, of which 7 are distinct) for 48 bytes of traffic. `kloop` keeps
+// 72 coefficients in registers, so that 8 warps fit a multiprocessor; `naive` reads them (576 bytes
+// and, indirect, 120 of tables) for each level.
+//
+// Not measured yet.
+#pragma once
+
+#include <shared/edges_of_vertex.hpp>
+#include <shared/nabla4_interpolate.hpp>
+
+namespace icobench::kernels {
+
+template <bool vertical, bool walks>
+struct inlined_nabla4_interpolate {
+  using computes = stages<stage::nabla4, stage::interpolate>;
+  using compiled =
+      std::conditional_t<walks && !vertical, compiled_list<compiled_for<1>>,
+                         compiled_list<compiled_for<1>, compiled_for<2>, compiled_for<3>>>;
+  static constexpr launch tuned(access a) {
+    if (!walks) { return {.block = {64, 1, 4}, .min_blocks = 3}; }
+    if (vertical) {
+      return {.block = {64, 1, 2}, .levels = 10, .min_blocks = a == access::strided ? 2 : 1};
+    }
+    return a == access::strided ? launch{.block = {32, 4, 1}, .levels = 40}
+                                : launch{.block = {128, 1, 1}, .levels = 40};
+  }
+  static std::string reject(const launch& l) { return walks ? "" : one_level_only(l); }
+
+  template <class Mesh, class T>
+  struct kernel {
+    Mesh mesh;
+    typename Mesh::domain domain;
+    nabla4_operands<T> edge;
+    interpolate_operands<T> vertex;
+    index_t levels;
+
+    template <class Thread>
+    ICOBENCH_DEVICE void operator()(Thread& t) const {
+      const index_t v = mesh.point(domain, t.x(), t.y());
+      if (v < 0) { return; }
+      const edges_of_vertex<T, layout::ifirst, walks && !vertical> edges(mesh, edge, v);
+      const interpolate<T> stencil = vertex.stencil(v);
+      for_levels<walks>(t, levels, [&](index_t k) {
+        vertex.store(v, k, stencil(edges(edge, k, vertical ? k : 0)));
+      });
+    }
+  };
+};
+
+template <class Backend>
+void register_nabla4_interpolate_inlined(registry& r) {
+  add_naive_and_kloop<Backend, inlined_nabla4_interpolate>(
+      r, {.fusion = "inlined", .description = "each vertex evaluates nabla4 on its six edges"});
+}
+
+}  // namespace icobench::kernels

@@ -1,0 +1,119 @@
+// A block computes nabla4 on a tile of edges into shared memory, then interpolate on the vertices
+// within: z_nabla4_e2 never leaves the multiprocessor and each edge is computed about once.
+//
+// Trades shared memory (24 bytes a thread and level), a barrier and the rim of the tile (one column
+// and two rows: 256 threads for 31 x 6 vertices are 1.38 times the work on edges) for the 48 bytes
+// a vertex and level of z_nabla4_e2 and a quarter of the flops of inlined. One barrier for all
+// levels of a block, so that a thread never holds the coefficients of both stencils.
+//
+// The feature `sync_per_level` has two levels in shared memory, whatever their number, and a
+// barrier for each level: longer walks, but 42 coefficients at once.
+//
+// Not measured yet.
+#pragma once
+
+#include <shared/edges_of_point.hpp>
+#include <shared/nabla4_interpolate.hpp>
+#include <shared/tile.hpp>
+
+namespace icobench::kernels {
+
+template <bool vertical, bool batched>
+struct inlined_cached {
+  using computes = stages<stage::nabla4, stage::interpolate>;
+  using compiled = std::conditional_t<batched, compiled_list<compiled_for<2>, compiled_for<3>>,
+                                      compiled_list<compiled_for<1>, compiled_for<2>>>;
+  static constexpr access only = access::strided;
+  ICOBENCH_FUNCTION static constexpr overlap halo() { return {1, 0, 1, 1}; }
+  static constexpr launch tuned(access) {
+    if (!batched) { return {.block = {32, 6, 1}, .levels = 20}; }
+    return {.block = {32, 8, 1}, .levels = vertical ? 4 : 8, .min_blocks = 2};
+  }
+  static std::string reject(const launch& l) {
+    return batched && l.levels == 0 ? "a block keeps its levels in shared memory: say how many"
+                                    : "";
+  }
+  template <class Mesh, class T>
+  static std::size_t shared_bytes(const launch& l) {
+    return 3 * std::size_t(l.block.volume()) * (batched ? unsigned(l.levels) : 2) * sizeof(T);
+  }
+
+  template <class Mesh, class T>
+  struct kernel {
+    Mesh mesh;
+    typename Mesh::domain domain;
+    nabla4_operands<T> edge;
+    interpolate_operands<T> vertex;
+    index_t levels;
+
+    template <class Thread>
+    ICOBENCH_DEVICE void operator()(Thread& t) const {
+      const tile_point<Mesh> point(mesh, domain, halo(), t);
+      const auto threads = mesh_of_block(t);
+      const auto me = index_t(t.rank());
+      const index_t count = rounds(t, levels);
+      const walk w = walk_of(t, levels);
+      const auto level = [&](index_t round) { return w.first + round * w.step; };
+      const auto cache = [&](index_t slot) {
+        return t.template shared<T>() + slot * 3 * threads.plane;
+      };
+
+      const edges_of_point<Mesh, T, !vertical> edges(mesh, edge, point.id);
+      const auto compute_edges = [&](index_t k, T* z_nabla4) {
+        if (k >= w.end) { return; }
+        ICOBENCH_UNROLL_ALL
+        for (int c = 0; c < 3; ++c) {
+          z_nabla4[threads.id({me, c})] = edges(edge, c, k, vertical ? k : 0);
+        }
+      };
+      const neighbours<index_t, 6> around = v2e(threads, me);
+      const auto compute_vertex = [&](const interpolate<T>& stencil, index_t k, const T* z_nabla4) {
+        if (k >= w.end || !point.has_result) { return; }
+        neighbours<T, 6> p_e;
+        ICOBENCH_UNROLL_ALL
+        for (int s = 0; s < 6; ++s) { p_e[s] = z_nabla4[around[s]]; }
+        vertex.store(point.id, k, stencil(p_e));
+      };
+
+      if constexpr (batched) {
+        ICOBENCH_NO_UNROLL
+        for (index_t n = 0; n < count; ++n) { compute_edges(level(n), cache(n)); }
+        t.sync();
+        const interpolate<T> stencil = vertex.stencil(point.id);
+        ICOBENCH_NO_UNROLL
+        for (index_t n = 0; n < count; ++n) { compute_vertex(stencil, level(n), cache(n)); }
+      } else {
+        // Two levels in turns: who writes one has passed the barrier after the last read of it.
+        const interpolate<T> stencil = vertex.stencil(point.id);
+        ICOBENCH_NO_UNROLL
+        for (index_t n = 0; n < count; ++n) {
+          compute_edges(level(n), cache(n % 2));
+          t.sync();
+          compute_vertex(stencil, level(n), cache(n % 2));
+        }
+      }
+    }
+  };
+};
+
+template <bool vertical, bool walks>
+struct inlined_cached_batched : inlined_cached<vertical, true> {};
+
+template <bool vertical>  // the same kernel
+struct inlined_cached_batched<vertical, false> : inlined_cached<vertical, true> {
+  static constexpr launch tuned(access) { return {.block = {32, 8, 1}, .min_blocks = 2}; }
+  static std::string reject(const launch& l) { return one_level_only(l); }
+};
+
+template <class Backend>
+void register_nabla4_interpolate_inlined_cached(registry& r) {
+  add_naive_and_kloop<Backend, inlined_cached_batched>(
+      r, {.fusion = "inlined_cached",
+          .description = "nabla4 on a tile into shared memory, one barrier, interpolate within"});
+  add_kloop<Backend, inlined_cached<false, false>, inlined_cached<true, false>>(
+      r, {.fusion = "inlined_cached",
+          .feature = "sync_per_level",
+          .description = "nabla4 on a tile into shared memory, a barrier for each level"});
+}
+
+}  // namespace icobench::kernels

@@ -1,0 +1,126 @@
+// On tables: a block computes the edges of its vertices into shared memory, each by the vertex that
+// is its first end, and interpolate takes them from there.
+//
+// An edge is found by its number: the block keeps a window of four edges a vertex, from the first
+// that its first vertex owns. Edges beyond the window, or owned by a vertex of another block, are
+// computed by the thread that needs them, so that any order will do. How much is found depends on
+// the order: of the six edges of a vertex on a torus in rows, with edges numbered with their
+// vertices (per_vertex), three are its own, one is the neighbour's, and two belong to other rows,
+// hence mostly to other blocks; with edges per_orientation only its own ones of one orientation
+// are found.
+//
+// Trades shared memory (32 bytes a vertex and level) and two barriers for at most a sixth of the
+// flops of inlined: a test of the idea, which wants vertices in the order of a space-filling curve.
+//
+// Not measured yet.
+#pragma once
+
+#include <shared/nabla4_interpolate.hpp>
+
+namespace icobench::kernels {
+
+template <bool vertical>
+struct inlined_cached_indirect {
+  using computes = stages<stage::nabla4, stage::interpolate>;
+  using compiled = compiled_list<compiled_for<1>, compiled_for<2>, compiled_for<3>>;
+  static constexpr access only = access::indirect;
+  static constexpr int batch = 4;  // levels of a thread
+  static constexpr launch tuned(access) { return {.block = {128, 1, 1}, .levels = batch}; }
+  static std::string reject(const launch& l) {
+    return l.levels == batch ? "" : "a thread of this kernel computes 4 levels";
+  }
+  static constexpr std::size_t header = 128;  // before the window: where it begins
+  template <class Mesh, class T>
+  static std::size_t shared_bytes(const launch& l) {
+    return header + window(l.block.x) * l.block.z * batch * sizeof(T);
+  }
+  ICOBENCH_FUNCTION static constexpr unsigned window(unsigned vertices) { return 4 * vertices; }
+
+  template <class Mesh, class T>
+  struct kernel {
+    Mesh mesh;
+    typename Mesh::domain domain;
+    nabla4_operands<T> edge;
+    interpolate_operands<T> vertex;
+    index_t levels;
+
+    template <class Thread>
+    ICOBENCH_DEVICE void operator()(Thread& t) const {
+      const index_t computed = mesh.point(domain, t.x(), t.y());
+      const bool has_result = computed >= 0;  // if not: along to the last barrier
+      const index_t v = has_result ? computed : domain.begin;
+      const index_t first = domain.begin + index_t(t.block().x * t.block_dim().x);
+      const auto in_block = [&](index_t other) {
+        return other >= first && other < first + index_t(t.block_dim().x) && other < domain.end;
+      };
+      const neighbours<index_t, 6> edges = v2e(mesh, v);
+      neighbours<index_t, 6> owner;
+      ICOBENCH_UNROLL_ALL
+      for (int s = 0; s < 6; ++s) { owner[s] = mesh.e2c2v({edges[s]})[0]; }
+
+      auto* const window_begin = t.template shared<index_t>();
+      if (t.rank() == 0) {
+        index_t least = 0x7fffffff;  // nothing is found if it owns none
+        ICOBENCH_UNROLL_ALL
+        for (int s = 0; s < 6; ++s) {
+          if (owner[s] == v && edges[s] < least) { least = edges[s]; }
+        }
+        *window_begin = least;
+      }
+      t.sync();
+      const index_t begin = *window_begin, size = index_t(window(t.block_dim().x));
+      T* const cache = t.template shared<T>(header) + index_t(t.thread().z) * batch * size;
+      const walk w = walk_of(t, levels);
+      const auto level = [&](int n) {
+        const index_t k = w.first + n * w.step;
+        return k < w.end ? k : 0;
+      };
+      const auto cached = [&](int s) {
+        return edges[s] >= begin && edges[s] - begin < size && in_block(owner[s]);
+      };
+      const auto compute = [&](int s, auto store) {
+        const neighbours<index_t, 4> diamond = mesh.e2c2v({edges[s]});
+        nabla4<T> stencil = edge.stencil(edges[s], 0);
+        ICOBENCH_UNROLL_ALL
+        for (int n = 0; n < batch; ++n) {
+          if constexpr (vertical) { stencil = edge.stencil(edges[s], level(n)); }
+          store(n, edge.apply(stencil, edges[s], diamond, level(n)));
+        }
+      };
+
+      ICOBENCH_UNROLL_ALL
+      for (int s = 0; s < 6; ++s) {
+        if (has_result && cached(s) && owner[s] == v) {
+          compute(s, [&](int n, T value) { cache[n * size + edges[s] - begin] = value; });
+        }
+      }
+      t.sync();
+      if (!has_result) { return; }
+      neighbours<T, 6> p_e[batch];
+      ICOBENCH_UNROLL_ALL
+      for (int s = 0; s < 6; ++s) {
+        if (cached(s)) {
+          ICOBENCH_UNROLL_ALL
+          for (int n = 0; n < batch; ++n) { p_e[n][s] = cache[n * size + edges[s] - begin]; }
+        } else {
+          compute(s, [&](int n, T value) { p_e[n][s] = value; });
+        }
+      }
+      const interpolate<T> stencil = vertex.stencil(v);
+      ICOBENCH_UNROLL_ALL
+      for (int n = 0; n < batch; ++n) {
+        const index_t k = w.first + n * w.step;
+        if (k < w.end) { vertex.store(v, k, stencil(p_e[n])); }
+      }
+    }
+  };
+};
+
+template <class Backend>
+void register_nabla4_interpolate_inlined_cached_indirect(registry& r) {
+  add_kloop<Backend, inlined_cached_indirect<false>, inlined_cached_indirect<true>>(
+      r, {.fusion = "inlined_cached",
+          .description = "a block's edges into shared memory, found by number in a window"});
+}
+
+}  // namespace icobench::kernels
