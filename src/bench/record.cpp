@@ -124,6 +124,7 @@ json to_json(const record& r, const gpu::device_facts& device) {
          {"grid", r.grid},
          {"levels", r.levels},
          {"halo", r.halo}};
+  j["launches"] = json::array();
   for (const launch& l : r.launches) { j["launches"].push_back(to_string(l)); }
   j["kernels"] = json::array();
   for (const auto& k : r.kernels) { j["kernels"].push_back(to_json(k, device)); }
