@@ -26,6 +26,13 @@
 //   static gpu::extent3 points(const Domain&);           threads along x and y, if not one a point
 //   template <class Mesh, class T>
 //   static std::size_t shared_bytes(const launch&);      shared memory of a block
+//   static constexpr ordering edges = ordering::per_orientation;   the one numbering it reads
+//   template <class Domain>                              blocks, if they do not cover the points;
+//   static gpu::extent3 grid(const Domain&, index_t levels, const launch&,      may throw
+//                            const gpu::device_facts&);                         unsupported
+//
+// With compiled_for<min_blocks, levels> the number of levels is known to the compiler: the kernel
+// has `template <int levels, class Thread> operator()(Thread&)`.
 #pragma once
 
 #include <memory>
@@ -95,6 +102,14 @@ constexpr bool written_for() {
   return true;
 }
 
+template <class Family, class Mesh>
+constexpr bool reads_ordering_of() {
+  if constexpr (requires { Family::edges; }) {
+    return std::is_same_v<Mesh, strided_mesh<Family::edges>>;
+  }
+  return true;
+}
+
 // Why a launch will not do for this kernel, else "".
 template <class Family>
 std::string rejection(const launch& l) {
@@ -107,9 +122,13 @@ std::string rejection(const launch& l) {
   return "";
 }
 
-// Blocks that cover the points of the domain and the levels.
+// Blocks that cover the points of the domain and the levels, unless the kernel knows better.
 template <class Family, class Domain>
-gpu::extent3 cover(const Domain& domain, index_t levels, const launch& l) {
+gpu::extent3 grid_of(const Domain& domain, index_t levels, const launch& l,
+                     const gpu::device_facts& facts) {
+  if constexpr (requires { Family::grid(domain, levels, l, facts); }) {
+    return Family::grid(domain, levels, l, facts);
+  }
   constexpr overlap halo = overlap_of<Family>();
   gpu::extent3 points{unsigned(domain.extent_x()), unsigned(domain.extent_y()), 1};
   if constexpr (requires { Family::points(domain); }) { points = Family::points(domain); }
@@ -155,7 +174,7 @@ class ordered_thread : public Thread {
 };
 
 // Runs a kernel with its blocks in the order of the launch.
-template <class Kernel>
+template <class Kernel, int levels>
 struct in_order {
   Kernel kernel;
   bool levels_first;
@@ -163,7 +182,11 @@ struct in_order {
   template <class Thread>
   ICOBENCH_DEVICE void operator()(Thread& t) const {
     ordered_thread<Thread> ordered(t, levels_first);
-    kernel(ordered);
+    if constexpr (levels > 0) {
+      kernel.template operator()<levels>(ordered);
+    } else {
+      kernel(ordered);
+    }
   }
 };
 
@@ -196,20 +219,24 @@ struct prepared_kernel {
 template <class Backend, class Kernel, class... Compiled>
 prepared_kernel choose_compiled(const gpu::device& device, const gpu::extent3& grid,
                                 const launch& l, std::size_t shared_bytes, const Kernel& kernel,
-                                compiled_list<Compiled...>) {
+                                bool by_levels, compiled_list<Compiled...>) {
   prepared_kernel result;
   const auto matches = [&]<class C>(C) {
-    if (C::min_blocks != l.min_blocks) { return false; }
+    if (C::min_blocks != l.min_blocks || (C::levels != 0 && C::levels != l.levels)) {
+      return false;
+    }
     using instance = typename Backend::template instance<C>;
-    result.facts = Backend::template inspect<instance, Kernel>(device, grid, l.block, shared_bytes);
-    result.run = [&device, grid, block = l.block, shared_bytes, kernel] {
-      Backend::template launch<instance>(device, grid, block, shared_bytes, kernel);
+    const in_order<Kernel, C::levels> ordered{kernel, by_levels};
+    result.facts = Backend::template inspect<instance, in_order<Kernel, C::levels>>(
+        device, grid, l.block, shared_bytes);
+    result.run = [&device, grid, block = l.block, shared_bytes, ordered] {
+      Backend::template launch<instance>(device, grid, block, shared_bytes, ordered);
     };
     return true;
   };
   if (!(matches(Compiled{}) || ...)) {
-    throw unsupported("min_blocks=" + std::to_string(l.min_blocks) +
-                      " is not among the compiled choices");
+    throw unsupported("min_blocks=" + std::to_string(l.min_blocks) + " with levels=" +
+                      std::to_string(l.levels) + " is not among the compiled choices");
   }
   return result;
 }
@@ -252,13 +279,13 @@ prepared_kernel prepare_kernel(const gpu::device& device, const storage& s, cons
   }
   const typename Family::computes computes;
   const gpu::device_facts facts = device.facts();
-  in_order<kernel> k{make_kernel<kernel, Mesh, T, layout::ifirst>(s, computes),
-                     levels_first(l, coefficient_bytes<Mesh, T>(s, computes), facts)};
-  gpu::extent3 grid = cover<Family>(k.kernel.domain, s.levels, l);
-  if (k.levels_first) { grid = {grid.z, grid.x, grid.y}; }
+  const auto k = make_kernel<kernel, Mesh, T, layout::ifirst>(s, computes);
+  const bool by_levels = levels_first(l, coefficient_bytes<Mesh, T>(s, computes), facts);
+  gpu::extent3 grid = grid_of<Family>(k.domain, s.levels, l, facts);
+  if (by_levels) { grid = {grid.z, grid.x, grid.y}; }
   check_launch(grid, l, facts);
   return choose_compiled<Backend>(device, grid, l, shared_bytes<Family, Mesh, T>(l, facts), k,
-                                  typename Family::compiled{});
+                                  by_levels, typename Family::compiled{});
 }
 
 template <class... Compiled>
@@ -289,7 +316,9 @@ plan prepare_gpu(gpu::device& device, const storage& s, const std::vector<launch
 template <class Backend, class... Families>
 void add_gpu_variant(registry& r, const variant_info& info) {
   const auto add = [&]<class Mesh, class T>(ordering o) {
-    if constexpr ((detail::written_for<Families, Mesh::kind>() && ...)) {
+    if constexpr (((detail::written_for<Families, Mesh::kind>() &&
+                    detail::reads_ordering_of<Families, Mesh>()) &&
+                   ...)) {
       r.add(info, Mesh::kind,
             {std::string(Backend::name),
              precision_of<T>,

@@ -30,9 +30,10 @@ struct launch {
 };
 
 // The compile-time part of a launch. Each one that a variant lists is one more copy of its kernel.
-template <int min_blocks_ = 1>
+template <int min_blocks_ = 1, int levels_ = 0>
 struct compiled_for {
   static constexpr int min_blocks = min_blocks_;
+  static constexpr int levels = levels_;  // 0: any number
 };
 
 // As the command line and the dump write it, without what is default:

@@ -10,6 +10,7 @@
 #include <icobench/gpu/device.hpp>
 #include <icobench/gpu/dim3.hpp>
 #include <icobench/gpu/kernel_facts.hpp>
+#include <icobench/gpu/memory.hpp>
 #include <icobench/launch.hpp>
 
 #if defined(__HIPCC__)
@@ -103,6 +104,54 @@ struct native_thread {
                             [=](unsigned word) { return ICOBENCH_SHUFFLE(_xor, word, m, w); });
   }
 
+#if !defined(__HIPCC__)
+  ICOBENCH_DEVICE void init_bulk(bulk_barrier& barrier, unsigned copies) const {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&barrier)),
+                 "r"(copies)
+                 : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+  }
+  ICOBENCH_DEVICE void copy_bulk(void* to, const void* from, unsigned bytes, bulk_barrier& barrier,
+                                 bool read_once) const {
+#if __CUDA_ARCH__ >= 900
+    const unsigned at = shared_address(&barrier);
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(bytes)
+                 : "memory");
+    if (bytes == 0) { return; }
+    if (read_once) {
+      std::uint64_t policy;
+      asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+      asm volatile(
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+          "[%0], [%1], %2, [%3], %4;" ::"r"(shared_address(to)),
+          "l"(from), "r"(bytes), "r"(at), "l"(policy)
+          : "memory");
+    } else {
+      asm volatile(
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+          "[%3];" ::"r"(shared_address(to)),
+          "l"(from), "r"(bytes), "r"(at)
+          : "memory");
+    }
+#endif
+  }
+  ICOBENCH_DEVICE void wait_bulk(bulk_barrier& barrier, unsigned phase) const {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "{\n"
+        ".reg .pred done;\n"
+        "again_%=:\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+        "@!done bra again_%=;\n"
+        "}" ::"r"(shared_address(&barrier)),
+        "r"(phase)
+        : "memory");
+#endif
+  }
+#endif
+
   // The block's dynamic shared memory from a byte on.
   template <class T>
   ICOBENCH_DEVICE T* shared(std::size_t byte_offset = 0) const {
@@ -114,6 +163,11 @@ struct native_thread {
   ICOBENCH_DEVICE static int section(unsigned width) {
     return width == 0 ? warpSize : int(width);
   }
+#if !defined(__HIPCC__)
+  ICOBENCH_DEVICE static unsigned shared_address(const void* p) {
+    return unsigned(__cvta_generic_to_shared(p));
+  }
+#endif
 };
 
 // The second launch bound caps registers: blocks that fit a multiprocessor on NVIDIA, waves that
@@ -181,8 +235,10 @@ class event {
 struct native_backend {
 #if defined(__HIPCC__)
   static constexpr std::string_view name = "hip";
+  static constexpr bool bulk_copies = false;
 #else
   static constexpr std::string_view name = "cuda";
+  static constexpr bool bulk_copies = true;  // from sm_90 on
 #endif
 
   template <class Compiled>

@@ -7,12 +7,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include <icobench/gpu/dim3.hpp>
+#include <icobench/gpu/memory.hpp>
 #include <icobench/gpu/simt_engine.hpp>
 
 namespace icobench::gpu {
@@ -98,6 +100,19 @@ class simt_thread {
   template <class T>
   T* shared(std::size_t byte_offset = 0, source_place place = source_place::here()) const {
     return reinterpret_cast<T*>(scheduler_->shared(*state_, byte_offset, place));
+  }
+
+  // Copies from global to shared memory that run by themselves (sm_90). A barrier is made for a
+  // number of copies, by one thread, and may be used after the next sync(). Each of so many copies
+  // brings `bytes` to `to` (both a multiple of 16, as is `from`; none: bytes 0), read once or
+  // again. wait_bulk, called by all threads, waits for them; the n-th use of a barrier is its
+  // phase n % 2. Who overwrites what others read must sync() before.
+  void init_bulk(bulk_barrier& barrier, unsigned copies) const { barrier.state = copies; }
+  void copy_bulk(void* to, const void* from, unsigned bytes, bulk_barrier&, bool) const {
+    if (bytes > 0) std::memcpy(to, from, bytes);
+  }
+  void wait_bulk(bulk_barrier&, unsigned, source_place place = source_place::here()) const {
+    sync(place);
   }
 
  private:
