@@ -1,10 +1,8 @@
 # The backend `hip`. With a ROCm install CMake finds everything; Debian's packages need help:
-#   - their clang is told neither where the headers nor where the device libraries are,
+#   - clang is told neither where the headers nor where the device libraries are,
 #   - CMake looks for hip-lang-config.cmake in folders of ROCm's layout only (debian-hip has ours),
-#   - they know no gfx942: clang 19 compiles for it with the device library of its twin gfx940.
-if(NOT CMAKE_HIP_ARCHITECTURES)
-  set(CMAKE_HIP_ARCHITECTURES gfx90a)
-endif()
+#   - they know no gfx942: clang 19 compiles for it with the device library of its twin gfx940,
+#     clang 15 does not know it at all.
 set(debian_bitcode /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/amdgcn/bitcode)
 if(NOT EXISTS /opt/rocm AND NOT CMAKE_HIP_COMPILER_ROCM_ROOT AND EXISTS ${debian_bitcode}/ockl.bc)
   set(bitcode ${PROJECT_BINARY_DIR}/bitcode)
@@ -18,15 +16,15 @@ if(NOT EXISTS /opt/rocm AND NOT CMAKE_HIP_COMPILER_ROCM_ROOT AND EXISTS ${debian
     file(CREATE_LINK ${debian_bitcode}/oclc_isa_version_940.bc
          ${bitcode}/oclc_isa_version_942.bc SYMBOLIC)
   endif()
-  if(NOT CMAKE_HIP_COMPILER)
-    if(CMAKE_HIP_ARCHITECTURES MATCHES gfx942)
-      set(CMAKE_HIP_COMPILER /usr/bin/clang++-19)
-    else()
-      set(CMAKE_HIP_COMPILER /usr/bin/clang++-15)
-    endif()
-  endif()
+  find_program(CMAKE_HIP_COMPILER NAMES clang++-19 clang++-15 REQUIRED)
   set(CMAKE_HIP_COMPILER_ROCM_ROOT ${CMAKE_CURRENT_LIST_DIR}/debian-hip)
   set(CMAKE_HIP_FLAGS_INIT "--rocm-path=/usr --rocm-device-lib-path=${bitcode}")
+endif()
+if(NOT CMAKE_HIP_ARCHITECTURES) # MI200; MI300
+  set(CMAKE_HIP_ARCHITECTURES gfx90a)
+  if(NOT CMAKE_HIP_COMPILER MATCHES "-15$")
+    list(APPEND CMAKE_HIP_ARCHITECTURES gfx942)
+  endif()
 endif()
 enable_language(HIP)
 set(CMAKE_HIP_STANDARD 20)

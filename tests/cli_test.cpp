@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include <icobench/registry.hpp>
 
@@ -45,7 +48,9 @@ class cli : public testing::Test {
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
   // Output goes to files, since two pipes could fill while we read the other.
-  outcome run(const strings& command) const {
+  outcome run(const strings& command) const { return finish(start(command)); }
+
+  pid_t start(const strings& command) const {
     const std::string out = path("out"), err = path("err");
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -56,15 +61,20 @@ class cli : public testing::Test {
     for (const std::string& word : command) { argv.push_back(const_cast<char*>(word.c_str())); }
     argv.push_back(nullptr);
     pid_t child = 0;
+    if (posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ) != 0) { child = 0; }
+    posix_spawn_file_actions_destroy(&actions);
+    return child;
+  }
+
+  outcome finish(pid_t child) const {
     outcome result;
-    if (posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ) == 0) {
+    if (child != 0) {
       int status = 0;
       waitpid(child, &status, 0);
       result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
     }
-    posix_spawn_file_actions_destroy(&actions);
-    result.out = read_text(out);
-    result.err = read_text(err);
+    result.out = read_text(path("out"));
+    result.err = read_text(path("err"));
     return result;
   }
 
@@ -84,6 +94,18 @@ class cli : public testing::Test {
     }
     EXPECT_FALSE(fs::exists(dump));
     EXPECT_FALSE(fs::exists(dump + ".part"));
+  }
+
+  // By an independent parser that refuses NaN, and the schema.
+  void expect_valid(const std::string& dump) const {
+    const char* const check =
+        "import json, jsonschema, sys\n"
+        "def refuse(word): raise ValueError(word)\n"
+        "dump = json.load(open(sys.argv[1], encoding='utf-8'), parse_constant=refuse)\n"
+        "jsonschema.validate(dump, json.load(open(sys.argv[2])))\n";
+    const outcome python = run({"python3", "-c", check, dump,
+                                std::string(ICOBENCH_SOURCE_DIR) + "/src/bench/dump.schema.json"});
+    EXPECT_EQ(python.status, 0) << python.err;
   }
 
   // Runs and returns the records of the dump.
@@ -128,7 +150,8 @@ TEST_F(cli, help) {
   EXPECT_EQ(o.status, 0);
   for (const std::string option :
        {"--grid", "--levels", "--halo", "--precision", "--ordering", "--backend", "--variant",
-        "--launch", "--cache", "--list", "--verify-only", "--dump", "--benchmark_filter"}) {
+        "--launch", "--cache", "--list", "--verify-only", "--profile-once", "--dump",
+        "--benchmark_filter"}) {
     EXPECT_NE(o.out.find(option), o.out.npos) << option;
   }
   const outcome google = run(nabla4({"--benchmark_help"}));
@@ -294,19 +317,48 @@ TEST_F(cli, verify_only) {
   }
 }
 
-// Strict JSON for any parser, whatever bytes the path of the grid has.
-TEST_F(cli, dump_is_strict_json) {
+// Strict JSON that keeps to the schema, whatever bytes the path of the grid has.
+TEST_F(cli, dump_keeps_to_the_schema) {
   const std::string file = path("gr\xeft.nc");
   ASSERT_EQ(run({ICOBENCH_GRID, "write", "torus:12x9", file}).status, 0);
   const outcome o = run(nabla4({"--verify-only", "--backend", "cpu,simt", "--grid", file,
                                 "--levels", "1", "--dump", path("dump.json")}));
   EXPECT_EQ(o.status, 0) << o.err;
-  const char* const strict =
-      "import json, sys\n"
-      "def refuse(word): raise ValueError(word)\n"
-      "json.load(open(sys.argv[1], encoding='utf-8'), parse_constant=refuse)\n";
-  const outcome python = run({"python3", "-c", strict, path("dump.json")});
-  EXPECT_EQ(python.status, 0) << python.err;
+  expect_valid(path("dump.json"));
+}
+
+TEST_F(cli, ended_run_keeps_its_results) {
+  const std::string dump = path("dump.json");
+  // Doubles are measured first, for 3 s, then floats.
+  const strings command = nabla4_small({"--budget", "1.5", "--min-samples", "1000000", "--variant",
+                                        "strided", "--precision", "double,float", "--dump", dump});
+  for (const int signal : {SIGINT, SIGKILL}) {
+    SCOPED_TRACE(signal);
+    fs::remove(dump);
+    const pid_t child = start(command);
+    for (int n = 0; n < 600 && read_text(dump).find("\"ok\"") == std::string::npos; ++n) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    kill(child, signal);
+    const outcome o = finish(child);
+    EXPECT_EQ(o.status, signal == SIGINT ? 130 : -SIGKILL) << o.err;
+    if (signal == SIGINT) { EXPECT_NE(o.err.find("stopped"), o.err.npos); }
+    expect_valid(dump);
+    const json all = json::parse(read_text(dump), nullptr, false);
+    EXPECT_EQ(all.at("complete"), false);
+    std::set<std::string> status;
+    for (const json& r : all.at("records")) { status.insert(r.at("status")); }
+    EXPECT_EQ(status, (std::set<std::string>{"ok", "stopped"}));
+  }
+}
+
+TEST_F(cli, profile_once) {
+  const json records = records_of(nabla4_small({"--profile-once", "--variant", "strided"}));
+  EXPECT_EQ(records.size(), 2u);
+  for (const json& r : records) {
+    EXPECT_EQ(r.at("status"), "verified");
+    EXPECT_EQ(r.at("reason"), "profiled, not timed");
+  }
 }
 
 // One timed run serves several questions: it takes seconds to measure the copy bandwidth.
@@ -328,7 +380,9 @@ TEST_F(cli, timed_run) {
 
   const json all = json::parse(read_text(dump), nullptr, false);
   ASSERT_FALSE(all.is_discarded());
-  EXPECT_EQ(all.at("schema"), "icobench-dump-1");
+  expect_valid(dump);
+  EXPECT_EQ(all.at("schema"), "icobench-dump-2");
+  EXPECT_EQ(all.at("complete"), true);
   const json& context = all.at("context");
   EXPECT_EQ(context.at("levels"), 3);
   EXPECT_EQ(context.at("cache"), "warm");

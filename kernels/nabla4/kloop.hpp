@@ -5,6 +5,7 @@
 //
 // H200, 298x257: the walk is not unrolled, since more levels in flight lost 20 to 30 per cent (the
 // neighbours of a level left the L1 cache before they were read again), and so did a register cap.
+// may spill (min_blocks=3, min_blocks=4, architecture=sm_90): a cap on registers, for tuning
 #pragma once
 
 #include <shared/edges_of_point.hpp>

@@ -3,38 +3,39 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <deque>
 #include <iostream>
+#include <list>
+#include <optional>
 #include <tuple>
 
 #include <icobench/gpu_variant.hpp>
 
 #include "grids/grid_file.hpp"
-#include "src/bench/record.hpp"
-#include "src/bench/workspace.hpp"
+#include "src/bench/dump.hpp"
+#include "src/bench/interrupt.hpp"
+#include "src/bench/runner.hpp"
+#include "src/bench/statistics.hpp"
 
 namespace icobench {
 namespace {
 
-// One line for each benchmark as it ends; the tables at the end have the numbers side by side.
-class progress_reporter final : public benchmark::BenchmarkReporter {
+// Google Benchmark chooses the benchmarks and reports them; what it has no say in is not printed.
+class silent_reporter final : public benchmark::BenchmarkReporter {
  public:
-  explicit progress_reporter(const std::deque<record>& records) : records_(records) {}
+  silent_reporter() { SetOutputStream(&nowhere_); }
   bool ReportContext(const Context&) override { return true; }
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const Run& run : runs) {
-      if (run.run_type != Run::RT_Iteration) { continue; }
-      const auto r = std::find_if(records_.begin(), records_.end(), [&](const record& each) {
-        return each.name() == run.run_name.function_name;
-      });
-      std::cout << "[" << ++done_ << "/" << records_.size() << "] " << summary(*r) << "\n"
-                << std::flush;
-    }
-  }
+  void ReportRuns(const std::vector<Run>&) override {}
 
  private:
-  const std::deque<record>& records_;
-  std::size_t done_ = 0;
+  std::ostream nowhere_{nullptr};
+};
+
+// A benchmark: its record, and the median of each of its repetitions.
+struct entry {
+  record result;
+  std::size_t repetitions = 0;  // asked for; 0: filtered out
+  std::vector<double> medians;
+  std::size_t reported = 0;
 };
 
 class driver {
@@ -45,6 +46,7 @@ class driver {
         options_(std::move(o)),
         arguments_(std::move(arguments)),
         workspace_(options_),
+        runner_(workspace_, options_, [this](const record& r) { finished(r); }),
         chosen_format_(std::any_of(arguments_.begin(), arguments_.end(), [](const auto& argument) {
           return argument.starts_with("--benchmark_format");
         })) {}
@@ -58,12 +60,13 @@ class driver {
   void collect();
   std::vector<launch> launches_for(const variant&, const implementation&, const std::string& text);
   void list() const;
-  void register_benchmarks();
-  std::size_t run_registered();
-  void run_one(benchmark::State&, record&);
-  void verify_and_time(record&);
-  void report(benchmark::State&, const record&) const;
-  void write_results();
+  std::size_t choose_benchmarks();
+  void measure();
+  void finished(const record&);
+  void report_benchmarks();
+  void report(benchmark::State&, entry&) const;
+  void print_tables() const;
+  void write_dump(bool complete);
   bool wanted(const variant&) const;
 
   std::string program_;
@@ -72,9 +75,12 @@ class driver {
   std::vector<std::string> arguments_;
   workspace workspace_;
   std::vector<std::string> backends_;
-  std::deque<record> records_;  // stable addresses: benchmarks hold them
-  bool chosen_format_;          // the user chose one of Google Benchmark's formats
-  bool bad_launch_ = false;
+  std::list<entry> entries_;  // stable addresses: benchmarks hold them
+  runner runner_;
+  std::optional<dump_file> dump_;
+  json context_;
+  std::size_t finished_ = 0;
+  bool chosen_format_;  // the user chose one of Google Benchmark's formats
 };
 
 bool driver::wanted(const variant& v) const {
@@ -146,7 +152,8 @@ void driver::add_records(const variant& v, const implementation& i) {
   std::vector<std::string> launches = options_.launches;
   if (launches.empty()) { launches.emplace_back(); }
   for (const std::string& text : launches) {
-    record& r = records_.emplace_back();
+    record& r = entries_.emplace_back().result;
+    r.reason = "the run ended before its measurement";
     r.variant_ = &v;
     r.implementation_ = &i;
     r.launches = launches_for(v, i, text);
@@ -172,18 +179,18 @@ void driver::collect() {
     const chain& c = *find_chain(v.info.chain);
     make_domain(workspace_.mesh(), c, workspace_.halo(c));
   }
-  if (records_.empty()) {
+  if (entries_.empty()) {
     std::string message = "no variant";
     for (const std::string& part : options_.variants) { message += " *" + part + "*"; }
     throw input_error(message + " for backend " + backends_.front() + "; see --list");
   }
-  const auto key = [](const record& r) {
+  const auto key = [](const entry& e) {
+    const record& r = e.result;
     const implementation& i = *r.implementation_;
     return std::tuple(find_chain(r.variant_->info.chain), i.precision_, i.backend, i.ordering_,
                       r.variant_->access_, i.layout_);
   };
-  std::stable_sort(records_.begin(), records_.end(),
-                   [&](const record& a, const record& b) { return key(a) < key(b); });
+  entries_.sort([&](const entry& a, const entry& b) { return key(a) < key(b); });  // stable
 }
 
 void driver::list() const {
@@ -204,45 +211,43 @@ void driver::list() const {
   }
 }
 
-void driver::verify_and_time(record& r) {
-  const implementation& i = *r.implementation_;
-  const chain& c = *find_chain(r.variant_->info.chain);
-  gpu::device& device = workspace_.device(i.backend);
-  resident_problem& resident = workspace_.resident(c, i.precision_, i.backend,
-                                                   {r.variant_->access_, i.ordering_, i.layout_});
-  r.traffic_ = workspace_.traffic_of_problem();
-  plan p;
-  try {
-    p = i.prepare(device, resident.view(), r.launches);
-  } catch (const unsupported&) {
-    bad_launch_ |= !options_.launches.empty();
-    throw;
+// Lets Google Benchmark filter and repeat by its options; how many benchmarks it chose.
+std::size_t driver::choose_benchmarks() {
+  for (entry& e : entries_) {
+    benchmark::RegisterBenchmark(e.result.name().c_str(),
+                                 [this, &e](benchmark::State& state) {
+                                   if (context_.is_null()) {
+                                     for (auto _ : state) { state.SetIterationTime(1); }
+                                     ++e.repetitions;
+                                   } else {
+                                     report(state, e);
+                                   }
+                                 })
+        ->UseManualTime()
+        ->Iterations(1)
+        ->Unit(benchmark::kMicrosecond);
   }
-  r.kernels = p.kernels;
-  if (r.samples.seconds.empty()) {
-    resident.poison_outputs();
-    p.run();
-    device.synchronize();
-    r.verified = resident.verify();
-    r.status_ = r.verified.ok ? status::verified : status::wrong;
-    if (!r.verified.ok) {
-      r.reason = std::to_string(r.verified.wrong) + " wrong values";
-      return;
-    }
-  }
-  if (options_.verify_only || i.backend == "simt") {
-    r.reason = i.backend == "simt" ? "simt is for verification, not for timing" : "not timed";
-    return;
-  }
-  r.bandwidth_ = workspace_.memory_bandwidth(i.backend);
-  r.small_copy = workspace_.small_copy(i.backend, r.traffic_.fused_bytes);
-  const sample_set more = sample(device, p.run, options_.sampling_);
-  r.samples.seconds.insert(r.samples.seconds.end(), more.seconds.begin(), more.seconds.end());
-  r.samples.stopped_by = more.stopped_by;
-  r.status_ = status::ok;
+  silent_reporter silent;
+  return benchmark::RunSpecifiedBenchmarks(&silent);
 }
 
-void driver::report(benchmark::State& state, const record& r) const {
+// Repetitions add samples to the record; each has a median of its own.
+void driver::measure() {
+  for (std::size_t repetition = 0; !interrupted(); ++repetition) {
+    std::vector<record*> chosen;
+    for (entry& e : entries_) {
+      if (e.repetitions > repetition) { chosen.push_back(&e.result); }
+    }
+    if (chosen.empty()) { return; }
+    finished_ = 0;
+    runner_.run(chosen);
+    for (entry& e : entries_) {
+      if (e.repetitions > repetition) { e.medians.push_back(median(e.result.latest())); }
+    }
+  }
+}
+
+void driver::finished(const record& r) {
   if (r.status_ == status::wrong) {
     std::cerr << r.name() << ": " << r.reason << "; the first:\n";
     for (const wrong_point& w : r.verified.first) {
@@ -251,6 +256,19 @@ void driver::report(benchmark::State& state, const record& r) const {
                 << "\n";
     }
   }
+  ++finished_;
+  if (!chosen_format_) {
+    std::cout << "[" << finished_ << "/" << entries_.size() << "] " << summary(r) << "\n"
+              << std::flush;
+  }
+  if (dump_ && dump_->due()) { write_dump(false); }
+}
+
+// One benchmark is one iteration: sampling is ours, Google Benchmark is told the median.
+void driver::report(benchmark::State& state, entry& e) const {
+  const record& r = e.result;
+  const double seconds = e.reported < e.medians.size() ? e.medians[e.reported++] : 0;
+  for (auto _ : state) { state.SetIterationTime(std::max(seconds, 1e-12)); }
   // Of repetitions Google Benchmark writes the spread relative to the mean: of zeros a bare NaN,
   // which is no JSON.
   if (r.verified.ok && r.verified.max_error > 0) { state.counters["error"] = r.verified.max_error; }
@@ -258,67 +276,37 @@ void driver::report(benchmark::State& state, const record& r) const {
     state.counters["GB/s"] = 1e-9 * r.bytes_per_second();
     state.counters["%copy"] = 100 * r.share_of_copy();
     state.counters["samples"] = double(r.samples.seconds.size());
-  }
-}
-
-// One benchmark is one iteration: sampling is ours, Google Benchmark is told the median.
-// Repetitions add samples to the record.
-void driver::run_one(benchmark::State& state, record& r) {
-  for (auto _ : state) {
-    try {
-      verify_and_time(r);
-    } catch (const unsupported& reason) {
-      r.status_ = status::skipped;
-      r.reason = reason.what();
-    } catch (const gpu::device_error& error) {
-      r.status_ = status::failed;
-      r.reason = error.what();
-    }
-    state.SetIterationTime(std::max(r.seconds(), 1e-12));
-  }
-  report(state, r);
-  if (r.status_ != status::ok && r.status_ != status::verified) {
+  } else if (r.status_ != status::verified) {
     state.SkipWithError((std::string(to_string(r.status_)) + ": " + r.reason).c_str());
   }
 }
 
-void driver::register_benchmarks() {
-  for (record& r : records_) {
-    benchmark::RegisterBenchmark(r.name().c_str(),
-                                 [this, &r](benchmark::State& state) { run_one(state, r); })
-        ->UseManualTime()
-        ->Iterations(1)
-        ->Unit(benchmark::kMicrosecond);
+void driver::report_benchmarks() {
+  if (chosen_format_) {
+    benchmark::RunSpecifiedBenchmarks();
+  } else {
+    silent_reporter silent;  // a file that the user asked for is still written
+    benchmark::RunSpecifiedBenchmarks(&silent);
   }
 }
 
-void driver::write_results() {
-  json devices, records = json::array();
-  for (const std::string& backend : backends_) {
-    devices[backend] = to_json(workspace_.device(backend).facts());
-    if (!options_.verify_only && backend != "simt") {
-      devices[backend]["copy_bytes_per_second"] = workspace_.memory_bandwidth(backend).copy;
-      devices[backend]["copy_bytes"] = workspace_.memory_bandwidth(backend).copy_bytes;
+void driver::print_tables() const {
+  for (const chain& c : chain_table) {
+    std::vector<const record*> of_chain;
+    for (const entry& e : entries_) {
+      if (e.result.variant_->info.chain == c.name) { of_chain.push_back(&e.result); }
     }
+    if (!of_chain.empty()) { std::cout << "\n" << c.name << "\n" << format_table(of_chain); }
   }
-  const grid& g = workspace_.mesh();
-  json mesh{{"name", g.name},
-            {"uuid", g.uuid},
-            {"vertices", g.vertices},
-            {"edges", g.edges},
-            {"cells", g.cells}};
-  mesh["torus"] = g.shape ? json{g.shape->nx, g.shape->ny} : json(nullptr);
-  for (const record& r : records_) {
-    records.push_back(to_json(r, workspace_.device(r.implementation_->backend).facts()));
-  }
-  write_dump(options_.dump, make_context(arguments_, options_, mesh, devices), records);
 }
 
-// How many there were.
-std::size_t driver::run_registered() {
-  if (chosen_format_) { return benchmark::RunSpecifiedBenchmarks(); }
-  progress_reporter reporter(records_);
-  return benchmark::RunSpecifiedBenchmarks(&reporter);
+void driver::write_dump(bool complete) {
+  json records = json::array();
+  for (const entry& e : entries_) {
+    records.push_back(
+        to_json(e.result, workspace_.device(e.result.implementation_->backend).facts()));
+  }
+  dump_->write(complete, context_, records);
 }
 
 int driver::run() {
@@ -326,30 +314,32 @@ int driver::run() {
     list();
     return 0;
   }
-  if (!options_.dump.empty()) { check_dump_path(options_.dump); }
+  if (!options_.dump.empty()) { dump_.emplace(options_.dump); }
   choose_backends();
   choose_grid();
   collect();
-  register_benchmarks();
-  if (run_registered() == 0) { throw input_error("no benchmark matches --benchmark_filter"); }
-  const auto not_run = [](const record& r) {
-    return r.status_ == status::skipped && r.reason.empty();
-  };
-  std::erase_if(records_, not_run);  // left out by --benchmark_filter
-  for (const chain& c : chain_table) {
-    std::vector<record> of_chain;
-    for (const record& r : records_) {
-      if (r.variant_->info.chain == c.name) { of_chain.push_back(r); }
-    }
-    // The tables would break a format that programs read.
-    if (of_chain.empty() || chosen_format_) { continue; }
-    std::cout << "\n" << c.name << "\n" << format_table(of_chain);
+  if (choose_benchmarks() == 0) { throw input_error("no benchmark matches --benchmark_filter"); }
+  entries_.remove_if([](const entry& e) { return e.repetitions == 0; });
+  if (entries_.empty()) {  // --benchmark_list_tests
+    benchmark::RunSpecifiedBenchmarks();
+    return 0;
   }
-  if (!options_.dump.empty()) { write_results(); }
-  const bool broken = std::any_of(records_.begin(), records_.end(), [](const record& r) {
-    return r.status_ == status::wrong || r.status_ == status::failed;
-  });
-  return broken ? 1 : bad_launch_ ? 2 : 0;
+  catch_interrupts();
+  context_ = make_context(arguments_, options_, workspace_, backends_);
+  if (dump_) { write_dump(false); }
+  measure();
+  if (dump_) { write_dump(!interrupted()); }
+  if (!chosen_format_) { print_tables(); }  // they would break a format that programs read
+  if (interrupted()) {
+    std::cerr << program_ << ": stopped\n";
+    return 130;
+  }
+  report_benchmarks();
+  const auto any = [&](auto what) { return std::any_of(entries_.begin(), entries_.end(), what); };
+  if (any([](const entry& e) { return e.result.broken(); })) { return 1; }
+  return any([](const entry& e) { return e.result.launch_refused; }) && !options_.launches.empty()
+             ? 2
+             : 0;
 }
 
 // Google Benchmark's own options. It would take --help for itself if it saw it.

@@ -21,10 +21,40 @@ struct sampling {
 };
 
 struct sample_set {
-  std::vector<double> seconds;
-  std::string stopped_by;  // "precision", "budget" or "max_samples"
+  std::vector<double> seconds;  // of one run each, in the order they were taken
+  std::string stopped_by;  // "precision", "budget", "max_samples" or "user"; "" while it goes on
+  int runs_per_sample = 1;
 };
 
+// Samples of one piece of work, a batch a step, so that several can take turns.
+class sampler {
+ public:
+  // `work` enqueues a run; `meanwhile` is called in each step while the device is busy.
+  sampler(
+      gpu::device&, std::function<void()> work, const sampling&,
+      std::function<void()> meanwhile = [] {});
+
+  bool done() const { return !result_.stopped_by.empty(); }
+  // Warms up at first, then takes a batch; ends when one of the rules of `sampling` is met.
+  void step();
+  void stop() { result_.stopped_by = "user"; }
+  const sample_set& result() const { return result_; }
+  double spent_seconds() const { return spent_; }  // of wall time
+
+ private:
+  void warm_up();
+  void take_batch();
+  std::string rule_met() const;
+
+  gpu::device& device_;
+  std::function<void()> work_, meanwhile_;
+  sampling rules_;
+  sample_set result_;
+  double spent_ = 0;
+  bool warm_ = false;
+};
+
+// All samples of one piece of work at once.
 sample_set sample(gpu::device&, const std::function<void()>& work, const sampling&);
 
 // What this device's memory gives in this run, bytes read and written [byte/s].
@@ -36,5 +66,11 @@ bandwidth measure_bandwidth(gpu::device&);
 
 // The copy bandwidth when only so many bytes are moved, cache state as in `sampling`.
 double copy_bandwidth_of(gpu::device&, std::size_t bytes_moved, const sampling&);
+
+// What the timer reads when nothing is timed [s].
+double empty_interval(gpu::device&);
+
+// Where times are too short for the timer: closer than this to an empty interval.
+constexpr double resolved_intervals = 10;
 
 }  // namespace icobench

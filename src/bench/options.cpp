@@ -53,6 +53,11 @@ options parse_options(const std::string& program, const std::string& what, int a
       ->check(CLI::PositiveNumber);
   app.add_flag("--list", o.list, "print the variants and end");
   app.add_flag("--verify-only", o.verify_only, "verify, do not time");
+  app.add_flag("--profile-once", o.profile_once,
+               "run each variant once, verified, in a range of the profiler with its name");
+  app.add_flag("--energy", o.energy,
+               "also measure the energy of a run, for a second more a variant, where the device "
+               "counts it");
   app.add_option("--dump", o.dump, "write all results to this JSON file");
   try {
     app.parse(argc, argv);

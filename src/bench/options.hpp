@@ -24,7 +24,11 @@ struct options {
   sampling sampling_;
   bool list = false;
   bool verify_only = false;
+  bool profile_once = false;
+  bool energy = false;
   std::string dump;  // path of the JSON dump
+
+  bool times() const { return !verify_only && !profile_once; }
 };
 
 // Reads our options; Google Benchmark's own (--benchmark_*) must be gone from argv. Ends the

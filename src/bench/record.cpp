@@ -1,15 +1,9 @@
 #include "src/bench/record.hpp"
 
-#include <cerrno>
-#include <chrono>
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iomanip>
 #include <sstream>
 
-#include "src/bench/build_info.hpp"
 #include "src/bench/statistics.hpp"
 
 namespace icobench {
@@ -51,13 +45,6 @@ json statistics(const std::vector<double>& seconds) {
           {"count", seconds.size()}};
 }
 
-std::string now() {
-  const std::time_t t = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::ostringstream out;
-  out << std::put_time(std::gmtime(&t), "%Y-%m-%dT%H:%M:%SZ");
-  return out.str();
-}
-
 }  // namespace
 
 std::string_view to_string(status s) {
@@ -70,8 +57,10 @@ std::string_view to_string(status s) {
       return "wrong";
     case status::skipped:
       return "skipped";
-    default:
+    case status::failed:
       return "failed";
+    default:
+      return "stopped";
   }
 }
 
@@ -89,6 +78,10 @@ std::string record::name() const {
   return text;
 }
 
+std::vector<double> record::latest() const {
+  return {samples.seconds.begin() + std::ptrdiff_t(earlier), samples.seconds.end()};
+}
+
 double record::seconds() const {
   return median(samples.seconds);
 }
@@ -98,19 +91,18 @@ double record::bytes_per_second() const {
 }
 
 double record::share_of_copy() const {
-  return bandwidth_.copy > 0 ? bytes_per_second() / bandwidth_.copy : 0;
+  return copy > 0 ? bytes_per_second() / copy : 0;
 }
 
-json to_json(const gpu::device_facts& f) {
-  return {{"name", f.name},
-          {"architecture", f.architecture},
-          {"runtime", f.runtime},
-          {"driver", f.driver},
-          {"multiprocessors", f.multiprocessors},
-          {"warp_size", f.warp_size},
-          {"memory_bytes", f.memory_bytes},
-          {"cache_bytes", f.cache_bytes},
-          {"shared_bytes_per_block", f.shared_bytes_per_block}};
+std::vector<std::string> record::marks() const {
+  std::vector<std::string> result;
+  if (share_of_copy() > 1) { result.emplace_back("suspect"); }
+  if (machine.throttled()) { result.emplace_back("throttled"); }
+  if (machine.unstable()) { result.emplace_back("unstable"); }
+  if (seconds() * samples.runs_per_sample < resolved_intervals * empty_interval) {
+    result.emplace_back("unresolved");
+  }
+  return result;
 }
 
 json to_json(const record& r, const gpu::device_facts& device) {
@@ -138,33 +130,32 @@ json to_json(const record& r, const gpu::device_facts& device) {
   j["traffic"] = {{"fused_bytes", r.traffic_.fused_bytes},
                   {"separate_bytes", r.traffic_.separate_bytes},
                   {"flops", r.traffic_.flops}};
-  if (r.status_ == status::skipped || r.status_ == status::failed) { return j; }
-  j["verification"] = to_json(r.verified);
-  if (r.status_ != status::ok) { return j; }
+  if (r.verified.tolerance > 0) { j["verification"] = to_json(r.verified); }
+  if (r.samples.seconds.empty()) { return j; }
   j["seconds"] = statistics(r.samples.seconds);
   j["stopped_by"] = r.samples.stopped_by;
+  j["runs_per_sample"] = r.samples.runs_per_sample;
   j["bytes_per_second"] = r.bytes_per_second();
-  j["copy_bytes_per_second"] = r.bandwidth_.copy;
+  j["copy_bytes_per_second"] = r.copy;
   j["small_copy_bytes_per_second"] = r.small_copy;
   j["share_of_copy"] = r.share_of_copy();
-  // Faster than memory allows: the data came from a cache, or a measurement is wrong.
-  j["suspect"] = r.share_of_copy() > 1;
-  j["fused_floor_seconds"] = double(r.traffic_.fused_bytes) / r.bandwidth_.copy;
-  j["separate_floor_seconds"] = double(r.traffic_.separate_bytes) / r.bandwidth_.copy;
+  j["fused_floor_seconds"] = double(r.traffic_.fused_bytes) / r.copy;
+  j["separate_floor_seconds"] = double(r.traffic_.separate_bytes) / r.copy;
+  j["marks"] = r.marks();
+  j["machine"] = r.machine.to_json();
   j["samples"] = r.samples.seconds;
   return j;
 }
 
-json make_context(const std::vector<std::string>& arguments, const options& o, const json& grid,
-                  const json& devices) {
-  return {{"date", now()},
-          {"arguments", arguments},
-          {"icobench", build_info()},
-          {"grid", grid},
-          {"levels", o.levels},
-          {"cache", o.sampling_.cache == cache_mode::cold ? "cold" : "warm"},
-          {"devices", devices}};
+namespace {
+
+std::string marks_text(const record& r) {
+  std::string text;
+  for (const std::string& mark : r.marks()) { text += (text.empty() ? "  (" : ", ") + mark; }
+  return text.empty() ? text : text + ")";
 }
+
+}  // namespace
 
 std::string summary(const record& r) {
   std::string text = r.name() + ": ";
@@ -174,12 +165,10 @@ std::string summary(const record& r) {
   char numbers[64];
   std::snprintf(numbers, sizeof numbers, "%.1f us, %.1f %% of copy", 1e6 * r.seconds(),
                 100 * r.share_of_copy());
-  return text + numbers;
+  return text + numbers + marks_text(r);
 }
 
-std::string format_table(const std::vector<record>& records) {
-  std::vector<const record*> ranked;
-  for (const record& r : records) { ranked.push_back(&r); }
+std::string format_table(std::vector<const record*> ranked) {
   std::stable_sort(ranked.begin(), ranked.end(), [](const record* a, const record* b) {
     const auto key = [](const record* r) { return r->seconds() > 0 ? r->seconds() : 1e300; };
     return key(a) < key(b);
@@ -204,37 +193,10 @@ std::string format_table(const std::vector<record>& records) {
     std::snprintf(line, sizeof line, "%10.1f %8.1f%% %7.0f %7.1f%% %9.2f %5d %5zu  %s%s\n",
                   1e6 * r->seconds(), 50 * (i.high - i.low) / r->seconds(),
                   1e-9 * r->bytes_per_second(), 100 * r->share_of_copy(), 1 / r->share_of_copy(),
-                  registers, local, r->name().c_str(),
-                  r->share_of_copy() > 1 ? "  (suspect: faster than a copy)" : "");
+                  registers, local, r->name().c_str(), marks_text(*r).c_str());
     out << line;
   }
   return out.str();
-}
-
-void check_dump_path(const std::string& path) {
-  const std::string temporary = path + ".part";
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    throw input_error("--dump " + path + ": is a folder");
-  }
-  if (!std::ofstream(temporary)) {
-    throw input_error("--dump " + path + ": cannot be written there: " + std::strerror(errno));
-  }
-  std::filesystem::remove(temporary, ignored);
-}
-
-void write_dump(const std::string& path, const json& context, const json& records) {
-  const std::string temporary = path + ".part";
-  const json all{{"schema", "icobench-dump-1"}, {"context", context}, {"records", records}};
-  {
-    std::ofstream file(temporary);
-    // A path may hold bytes that are not UTF-8; strict parsers must still read the dump.
-    file << all.dump(1, ' ', false, json::error_handler_t::replace) << "\n";
-    if (!file.flush()) { throw input_error(path + ": cannot be written"); }
-  }
-  std::error_code failure;
-  std::filesystem::rename(temporary, path, failure);
-  if (failure) { throw input_error(path + ": " + failure.message()); }
 }
 
 }  // namespace icobench

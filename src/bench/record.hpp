@@ -1,4 +1,4 @@
-// The result of one variant, and the dump that holds them all.
+// The result of one variant.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 #include <icobench/registry.hpp>
 
+#include "src/bench/machine_state.hpp"
 #include "src/bench/measure.hpp"
-#include "src/bench/options.hpp"
 #include "src/problem/resident.hpp"
 #include "src/problem/traffic.hpp"
 
@@ -17,48 +17,47 @@ namespace icobench {
 
 using json = nlohmann::ordered_json;
 
-enum class status { ok, verified, wrong, skipped, failed };
+// `stopped`: the user ended the run before it was measured to the end.
+enum class status { ok, verified, wrong, skipped, failed, stopped };
 std::string_view to_string(status);
 
 struct record {
   const variant* variant_ = nullptr;
   const implementation* implementation_ = nullptr;
   std::vector<launch> launches;
-  status status_ = status::skipped;
-  std::string reason;  // of every status but ok
+  status status_ = status::stopped;
+  std::string reason;           // of every status but ok
+  bool launch_refused = false;  // why it was skipped
   std::string grid;
   index_t levels = 0, halo = 0;
   std::vector<gpu::kernel_facts> kernels;
   verification verified;
   traffic traffic_;
   sample_set samples;
-  bandwidth bandwidth_;   // of this device in this run
-  double small_copy = 0;  // copy bandwidth of as many bytes as the problem's [byte/s]
+  std::size_t earlier = 0;  // how many of them are of earlier repetitions
+  machine_record machine;
+  double copy = 0;            // copy bandwidth of this device in this run [byte/s]
+  double small_copy = 0;      // that of as many bytes as the problem's
+  double empty_interval = 0;  // what the timer reads when nothing is timed [s]
 
   // chain/access/schedule/fusion[/feature] and what else distinguishes this record.
   std::string name() const;
-  double seconds() const;           // the median; 0 if not timed
-  double bytes_per_second() const;  // compulsory bytes over the median
-  double share_of_copy() const;     // that over the copy bandwidth
+  bool broken() const { return status_ == status::wrong || status_ == status::failed; }
+  std::vector<double> latest() const;  // samples of the latest repetition
+  double seconds() const;              // the median; 0 if not timed
+  double bytes_per_second() const;     // compulsory bytes over the median
+  double share_of_copy() const;        // that over the copy bandwidth
+  // Why its time may mislead: "suspect" (faster than memory allows: the data came from a cache, or
+  // the measurement is wrong), "throttled", "unstable" (clocks), "unresolved" (too short).
+  std::vector<std::string> marks() const;
 };
 
 json to_json(const record&, const gpu::device_facts&);
-
-// Everything that does not belong to one record: program, build, machine, devices, command line.
-json make_context(const std::vector<std::string>& arguments, const options&, const json& grid,
-                  const json& devices);
-json to_json(const gpu::device_facts&);
 
 // One line: status, time and share of the copy bandwidth.
 std::string summary(const record&);
 
 // The ranked table of one chain's records.
-std::string format_table(const std::vector<record>&);
-
-// Whether a dump can be written there: said before the measurements. Throws input_error.
-void check_dump_path(const std::string& path);
-
-// Writes `{schema, context, records}` beside the file, then renames. Throws input_error.
-void write_dump(const std::string& path, const json& context, const json& records);
+std::string format_table(std::vector<const record*>);
 
 }  // namespace icobench

@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "grids/domain.hpp"
 #include "grids/grid_file.hpp"
+#include "grids/numbering.hpp"
 #include "grids/recognise.hpp"
 #include "grids/tables.hpp"
 #include "grids/torus.hpp"
@@ -90,9 +92,48 @@ void print_text(const grid_facts& facts) {
   if (facts.edge_numbering) line("edge numbering", *facts.edge_numbering);
 }
 
+nlohmann::json rows(const icobench::table& t) {
+  nlohmann::json result = nlohmann::json::array();
+  for (icobench::index_t r = 0; r < t.rows(); ++r) {
+    nlohmann::json& row = result.emplace_back(nlohmann::json::array());
+    for (icobench::index_t n = 0; n < t.slots; ++n) { row.push_back(t(r, n)); }
+  }
+  return result;
+}
+
+void print_tables(const std::string& spec, const std::string& chain_name,
+                  std::optional<icobench::index_t> halo) {
+  const icobench::chain* const c = icobench::find_chain(chain_name);
+  if (!c) { throw icobench::input_error("--chain " + chain_name + ": there is no such chain"); }
+  const icobench::grid g = icobench::load_grid(spec);
+  const icobench::domain computed =
+      make_domain(g, *c, halo.value_or(icobench::default_halo(g, *c)));
+  const icobench::table c2v2e = make_c2v2e(g).members;
+  nlohmann::ordered_json out{
+      {"name", g.name},         {"torus", nullptr},
+      {"vertices", g.vertices}, {"edges", g.edges},
+      {"cells", g.cells},       {"chain", c->name},
+      {"e2v", rows(g.e2v)},     {"e2c", rows(g.e2c)},
+      {"c2v", rows(g.c2v)},     {"v2e", rows(g.v2e)},
+      {"e2c2v", rows(g.e2c2v)}, {"v2e2c2v", rows(make_v2e2c2v(g).members)},
+      {"c2v2e", rows(c2v2e)},   {"c2v2e2c2v", rows(make_c2v2e2c2v(g, c2v2e).members)}};
+  if (g.shape) { out["torus"] = {g.shape->nx, g.shape->ny}; }
+  for (const icobench::stage s : c->stages) {
+    out["computed"][std::string(info(s).name)] = computed[std::size_t(s)].ids;
+  }
+  for (const auto o : {icobench::ordering::per_vertex, icobench::ordering::per_orientation}) {
+    const auto access = g.shape ? icobench::access::strided : icobench::access::indirect;
+    out["edge_number"][std::string(to_string(o))] =
+        make_numbering(g, computed, access, o).of(icobench::location::edge);
+  }
+  std::cout << out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+}
+
 struct options {
   std::string spec;
   std::string file;
+  std::string chain = "nabla4_interpolate_verts2cells";
+  std::optional<icobench::index_t> halo;
   bool json = false;
   bool force = false;
   double side = 1000;
@@ -106,6 +147,16 @@ void add_info(CLI::App& app, options& o) {
     const auto facts = examine(o.spec);
     o.json ? print_json(facts) : print_text(facts);
   });
+}
+
+void add_tables(CLI::App& app, options& o) {
+  auto* tables = app.add_subcommand(
+      "tables", "Neighbour tables (-1: none), computed entities and edge numbers, as JSON");
+  tables->add_option("GRID", o.spec, "Grid file or torus:NXxNY")->required();
+  tables->add_option("--chain", o.chain, "Chain whose computed entities to show")
+      ->capture_default_str();
+  tables->add_option("--halo", o.halo, "As in the benchmarks")->check(CLI::NonNegativeNumber);
+  tables->callback([&o] { print_tables(o.spec, o.chain, o.halo); });
 }
 
 void add_write(CLI::App& app, options& o) {
@@ -126,6 +177,7 @@ int main(int argc, char** argv) {
   CLI::App app("Describe grids and write torus grid files", "icobench_grid");
   options o;
   add_info(app, o);
+  add_tables(app, o);
   add_write(app, o);
   return icobench::run_tool(app, argc, argv);
 }

@@ -21,12 +21,13 @@ struct device_facts {
   std::string name;
   std::string architecture;     // "sm_90", "gfx90a", or the CPU's
   std::string runtime, driver;  // versions, "" where there is none
+  std::string pci_bus_id;       // "0000:65:00.0", "" for the CPU
   int multiprocessors = 0;      // cores on a CPU
   int warp_size = 1;
   int max_threads_per_block = 0;
   int max_threads_per_multiprocessor = 0;
   std::size_t memory_bytes = 0;
-  std::size_t cache_bytes = 0;             // last level
+  std::size_t cache_bytes = 0;             // last level, a cache on the memory's side included
   std::size_t shared_bytes_per_block = 0;  // with opt-in
 };
 
@@ -49,9 +50,15 @@ class device {
   virtual void synchronize() = 0;
 
   // Seconds of `samples` runs of `work`, each preceded by an untimed `before`. All is enqueued
-  // before the first wait, so that no host latency lies inside an interval.
+  // before the first wait, so that no host latency lies inside an interval; `meanwhile` runs
+  // between the two, while a GPU is busy.
   virtual std::vector<double> time(int samples, const std::function<void()>& before,
-                                   const std::function<void()>& work) = 0;
+                                   const std::function<void()>& work,
+                                   const std::function<void()>& meanwhile) = 0;
+
+  // Runs `work` to its end inside a range of this name that the vendor's profiler shows, with the
+  // profiler collecting.
+  virtual void profile(const std::string& name, const std::function<void()>& work) = 0;
 };
 
 // Device memory that frees itself.

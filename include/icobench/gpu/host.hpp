@@ -77,7 +77,8 @@ class host_device : public device {
   void synchronize() override {}
 
   std::vector<double> time(int samples, const std::function<void()>& before,
-                           const std::function<void()>& work) override {
+                           const std::function<void()>& work,
+                           const std::function<void()>& meanwhile) override {
     using clock = std::chrono::steady_clock;
     std::vector<double> seconds;
     for (int i = 0; i < samples; ++i) {
@@ -86,7 +87,11 @@ class host_device : public device {
       work();
       seconds.push_back(std::chrono::duration<double>(clock::now() - start).count());
     }
+    meanwhile();
     return seconds;
+  }
+  void profile(const std::string&, const std::function<void()>& work) override {
+    work();
   }
 
  private:

@@ -14,13 +14,17 @@
 #include <icobench/launch.hpp>
 
 #if defined(__HIPCC__)
+#include <dlfcn.h>
 #include <hip/hip_runtime.h>
 #define ICOBENCH_GPU(name) hip##name
 #define ICOBENCH_GRID_CONSTANT
 #define ICOBENCH_DEVICE_PROPERTIES hipDeviceProp_t
 #define ICOBENCH_SHUFFLE(kind, ...) __shfl##kind(__VA_ARGS__)
 #else
+#include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
+#include <nvtx3/nvToolsExt.h>
+
 #define ICOBENCH_GPU(name) cuda##name
 #define ICOBENCH_GRID_CONSTANT __grid_constant__
 #define ICOBENCH_DEVICE_PROPERTIES cudaDeviceProp
@@ -229,6 +233,52 @@ class event {
   ICOBENCH_GPU(Event_t) handle_ = nullptr;
 };
 
+// A named range in the vendor's profiler, for as long as it lives: NVTX, or rocTX where its library
+// is installed.
+class range {
+ public:
+#if defined(__HIPCC__)
+  explicit range(const std::string& name) {
+    if (const auto push = symbol<int (*)(const char*)>("roctxRangePushA")) { push(name.c_str()); }
+  }
+  ~range() {
+    if (const auto pop = symbol<int (*)()>("roctxRangePop")) { pop(); }
+  }
+#else
+  explicit range(const std::string& name) {
+    nvtxRangePushA(name.c_str());
+  }
+  ~range() {
+    nvtxRangePop();
+  }
+#endif
+  range(const range&) = delete;
+  range& operator=(const range&) = delete;
+
+#if defined(__HIPCC__)
+ private:
+  template <class Function>
+  static Function symbol(const char* name) {
+    static void* const library = [] {
+      void* const newer = dlopen("librocprofiler-sdk-roctx.so", RTLD_LAZY);  // of rocprofv3
+      return newer ? newer : dlopen("libroctx64.so", RTLD_LAZY);
+    }();
+    return library ? reinterpret_cast<Function>(dlsym(library, name)) : nullptr;
+  }
+#endif
+};
+
+// Bytes of a cache on the memory's side, of which the device's properties say nothing.
+inline std::size_t memory_side_cache([[maybe_unused]] std::string_view architecture) {
+#if defined(__HIPCC__)
+  // the Infinity Cache of MI300 and MI350
+  if (architecture.starts_with("gfx94") || architecture.starts_with("gfx950")) {
+    return std::size_t(256) << 20;
+  }
+#endif
+  return 0;
+}
+
 }  // namespace native
 
 // The backend of kernels compiled for the GPU.
@@ -323,7 +373,8 @@ class device final : public gpu::device {
   void synchronize() override { check(ICOBENCH_GPU(DeviceSynchronize)(), "synchronize"); }
 
   std::vector<double> time(int samples, const std::function<void()>& before,
-                           const std::function<void()>& work) override {
+                           const std::function<void()>& work,
+                           const std::function<void()>& meanwhile) override {
     std::vector<event> starts(samples), stops(samples);
     for (int i = 0; i < samples; ++i) {
       before();
@@ -331,10 +382,26 @@ class device final : public gpu::device {
       work();
       stops[i].record();
     }
+    meanwhile();
     synchronize();
     std::vector<double> seconds(samples);
     for (int i = 0; i < samples; ++i) { seconds[i] = stops[i].seconds_since(starts[i]); }
     return seconds;
+  }
+
+  void profile(const std::string& name, const std::function<void()>& work) override {
+    synchronize();
+#if !defined(__HIPCC__)
+    check(cudaProfilerStart(), "start the profiler");
+#endif
+    {
+      const range named(name);
+      work();
+      synchronize();
+    }
+#if !defined(__HIPCC__)
+    check(cudaProfilerStop(), "stop the profiler");
+#endif
   }
 
  private:
@@ -361,7 +428,11 @@ class device final : public gpu::device {
     facts.max_threads_per_block = properties.maxThreadsPerBlock;
     facts.max_threads_per_multiprocessor = properties.maxThreadsPerMultiProcessor;
     facts.memory_bytes = properties.totalGlobalMem;
-    facts.cache_bytes = properties.l2CacheSize;
+    facts.cache_bytes =
+        std::max<std::size_t>(properties.l2CacheSize, memory_side_cache(facts.architecture));
+    char bus_id[32] = "";
+    check(ICOBENCH_GPU(DeviceGetPCIBusId)(bus_id, sizeof bus_id, ordinal), "PCI bus id");
+    facts.pci_bus_id = bus_id;
     return facts;
   }
 

@@ -1,0 +1,109 @@
+#include "src/bench/dump.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
+#include <sstream>
+
+#include "src/bench/build_info.hpp"
+
+namespace icobench {
+namespace {
+
+// Less often than this a dump is rewritten, at the end of the run excepted.
+constexpr std::chrono::seconds pause{2};
+
+std::string now() {
+  const std::time_t t = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::ostringstream out;
+  out << std::put_time(std::gmtime(&t), "%Y-%m-%dT%H:%M:%SZ");
+  return out.str();
+}
+
+json null_if_zero(auto value) {
+  return value > 0 ? json(value) : json(nullptr);
+}
+
+json describe_device(workspace& w, const std::string& backend, bool timed) {
+  const gpu::device_facts f = w.device(backend).facts();
+  const bandwidth copy = timed ? w.memory_bandwidth(backend) : bandwidth{};
+  const machine_monitor* monitor = w.monitor(backend);
+  return {{"name", f.name},
+          {"architecture", f.architecture},
+          {"runtime", f.runtime},
+          {"driver", f.driver},
+          {"multiprocessors", f.multiprocessors},
+          {"warp_size", f.warp_size},
+          {"memory_bytes", f.memory_bytes},
+          {"cache_bytes", f.cache_bytes},
+          {"shared_bytes_per_block", f.shared_bytes_per_block},
+          {"copy_bytes_per_second", null_if_zero(copy.copy)},
+          {"copy_bytes", null_if_zero(copy.copy_bytes)},
+          {"empty_interval_seconds", null_if_zero(timed ? w.empty_interval(backend) : 0)},
+          {"machine_state", w.machine_state(backend)},
+          {"lock_clocks_hint", monitor ? json(monitor->lock_clocks_hint()) : json(nullptr)}};
+}
+
+json describe_grid(const grid& g) {
+  return {{"name", g.name},
+          {"uuid", g.uuid},
+          {"vertices", g.vertices},
+          {"edges", g.edges},
+          {"cells", g.cells},
+          {"torus", g.shape ? json{g.shape->nx, g.shape->ny} : json(nullptr)}};
+}
+
+}  // namespace
+
+json make_context(const std::vector<std::string>& arguments, const options& o, workspace& w,
+                  const std::vector<std::string>& backends) {
+  json devices;
+  for (const std::string& backend : backends) {
+    devices[backend] = describe_device(w, backend, o.times() && backend != "simt");
+  }
+  return {{"date", now()},
+          {"arguments", arguments},
+          {"icobench", build_info()},
+          {"grid", describe_grid(w.mesh())},
+          {"levels", o.levels},
+          {"cache", o.sampling_.cache == cache_mode::cold ? "cold" : "warm"},
+          {"devices", devices}};
+}
+
+dump_file::dump_file(std::string path) : path_(std::move(path)) {
+  const std::string temporary = path_ + ".part";
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path_, ignored)) {
+    throw input_error("--dump " + path_ + ": is a folder");
+  }
+  if (!std::ofstream(temporary)) {
+    throw input_error("--dump " + path_ + ": cannot be written there: " + std::strerror(errno));
+  }
+  std::filesystem::remove(temporary, ignored);
+}
+
+bool dump_file::due() const {
+  return std::chrono::steady_clock::now() - written_ > pause;
+}
+
+void dump_file::write(bool complete, const json& context, const json& records) {
+  const std::string temporary = path_ + ".part";
+  const json all{{"schema", "icobench-dump-2"},
+                 {"complete", complete},
+                 {"context", context},
+                 {"records", records}};
+  {
+    std::ofstream file(temporary);
+    // A path may hold bytes that are not UTF-8; strict parsers must still read the dump.
+    file << all.dump(1, ' ', false, json::error_handler_t::replace) << "\n";
+    if (!file.flush()) { throw input_error(path_ + ": cannot be written"); }
+  }
+  std::error_code failure;
+  std::filesystem::rename(temporary, path_, failure);
+  if (failure) { throw input_error(path_ + ": " + failure.message()); }
+  written_ = std::chrono::steady_clock::now();
+}
+
+}  // namespace icobench

@@ -1,0 +1,35 @@
+// The file that holds all results of a run: see dump.schema.json.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "src/bench/options.hpp"
+#include "src/bench/record.hpp"
+#include "src/bench/workspace.hpp"
+
+namespace icobench {
+
+// Everything that does not belong to one record: program, build, machine, devices, command line.
+json make_context(const std::vector<std::string>& arguments, const options&, workspace&,
+                  const std::vector<std::string>& backends);
+
+// Rewritten as results come, so that a run that is stopped keeps what it measured.
+class dump_file {
+ public:
+  // Throws input_error where no file can be written: said before the measurements.
+  explicit dump_file(std::string path);
+
+  // Whether it is time to write again.
+  bool due() const;
+  // Writes `{schema, complete, context, records}` beside the file, then renames. Throws
+  // input_error.
+  void write(bool complete, const json& context, const json& records);
+
+ private:
+  std::string path_;
+  std::chrono::steady_clock::time_point written_{};
+};
+
+}  // namespace icobench

@@ -1,0 +1,161 @@
+#include "src/bench/runner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <random>
+#include <tuple>
+
+#include "src/bench/interrupt.hpp"
+
+namespace icobench {
+namespace {
+
+auto group_of(const record& r) {
+  const implementation& i = *r.implementation_;
+  return std::tuple(find_chain(r.variant_->info.chain), i.precision_, i.backend);
+}
+
+arrangement arrangement_of(const record& r) {
+  const implementation& i = *r.implementation_;
+  return {r.variant_->access_, i.ordering_, i.layout_};
+}
+
+// Energy of a run, warm, of many back to back: counters move in steps of 0.1 s.
+std::optional<double> joules_per_run(gpu::device& device, const machine_monitor* monitor,
+                                     const std::function<void()>& work, double seconds) {
+  if (!monitor || !monitor->read().joules) { return {}; }
+  const int runs = int(std::ceil(1 / seconds));
+  const auto before = monitor->read().joules;
+  for (int n = 0; n < runs; ++n) { work(); }
+  device.synchronize();
+  const auto after = monitor->read().joules;
+  if (!before || !after) { return {}; }
+  return (*after - *before) / runs;
+}
+
+}  // namespace
+
+void runner::run(const std::vector<record*>& records) {
+  for (auto first = records.begin(); first != records.end() && !interrupted();) {
+    const auto last = std::find_if(
+        first, records.end(), [&](const record* r) { return group_of(*r) != group_of(**first); });
+    run_group({first, last});
+    first = last;
+  }
+}
+
+void runner::run_group(const std::vector<record*>& records) {
+  workspace_.problem_for(*find_chain(records.front()->variant_->info.chain),
+                         records.front()->implementation_->precision_);
+  for (record* r : records) {
+    if (interrupted()) { break; }
+    if (!workspace_.has_room_for(r->implementation_->backend, arrangement_of(*r))) {
+      measure_candidates();
+      workspace_.drop_residents();
+    }
+    try {
+      prepare(*r);
+      if (r->status_ == status::stopped) { continue; }  // a candidate now
+    } catch (const unsupported& reason) {
+      r->status_ = status::skipped;
+      r->reason = reason.what();
+    } catch (const gpu::device_error& error) {
+      r->status_ = status::failed;
+      r->reason = error.what();
+    }
+    finished_(*r);
+  }
+  measure_candidates();
+}
+
+// Leaves the record as a candidate for timing, or with its result.
+void runner::prepare(record& r) {
+  const implementation& i = *r.implementation_;
+  gpu::device& device = workspace_.device(i.backend);
+  resident_problem& resident = workspace_.resident(i.backend, arrangement_of(r));
+  r.traffic_ = workspace_.traffic_of_problem();
+  plan p;
+  try {
+    p = i.prepare(device, resident.view(), r.launches);
+  } catch (const unsupported&) {
+    r.launch_refused = true;
+    throw;
+  }
+  r.kernels = p.kernels;
+  if (r.samples.seconds.empty() && !verify(r, resident, p)) { return; }
+  if (options_.profile_once) { device.profile(r.name(), p.run); }
+  if (!options_.times() || i.backend == "simt") {
+    r.status_ = status::verified;
+    r.reason = options_.profile_once ? "profiled, not timed"
+               : i.backend == "simt" ? "simt is for verification, not for timing"
+                                     : "not timed";
+    return;
+  }
+  r.copy = workspace_.memory_bandwidth(i.backend).copy;
+  r.small_copy = workspace_.small_copy(i.backend, r.traffic_.fused_bytes);
+  r.empty_interval = workspace_.empty_interval(i.backend);
+  const auto read_machine = [&r, monitor = workspace_.monitor(i.backend)] {
+    if (monitor) { r.machine.add(monitor->read()); }
+  };
+  r.status_ = status::stopped;
+  candidates_.push_back({&r, p.run, sampler(device, p.run, options_.sampling_, read_machine)});
+}
+
+bool runner::verify(record& r, resident_problem& resident, const plan& p) {
+  resident.poison_outputs();
+  p.run();
+  workspace_.device(r.implementation_->backend).synchronize();
+  r.verified = resident.verify();
+  if (!r.verified.ok) {
+    r.status_ = status::wrong;
+    r.reason = std::to_string(r.verified.wrong) + " wrong values";
+  }
+  return r.verified.ok;
+}
+
+void runner::measure_candidates() {
+  std::mt19937 random(1);
+  std::vector<candidate*> running;
+  for (candidate& c : candidates_) { running.push_back(&c); }
+  while (!running.empty() && !interrupted()) {
+    std::shuffle(running.begin(), running.end(), random);
+    for (candidate* c : running) {
+      if (interrupted()) { break; }
+      try {
+        c->samples.step();
+      } catch (const gpu::device_error& error) {
+        c->samples.stop();
+        c->result->status_ = status::failed;
+        c->result->reason = error.what();
+      }
+      if (c->samples.done()) { finish(*c); }
+    }
+    std::erase_if(running, [](const candidate* c) { return c->samples.done(); });
+  }
+  for (candidate* c : running) {
+    c->samples.stop();
+    finish(*c);
+  }
+  candidates_.clear();
+}
+
+void runner::finish(candidate& c) {
+  record& r = *c.result;
+  const std::vector<double> earlier = std::move(r.samples.seconds);
+  r.samples = c.samples.result();
+  r.samples.seconds.insert(r.samples.seconds.begin(), earlier.begin(), earlier.end());
+  r.earlier = earlier.size();
+  if (r.samples.stopped_by != "user") {
+    r.status_ = status::ok;
+    r.reason.clear();
+    if (options_.energy) {
+      const std::string& backend = r.implementation_->backend;
+      r.machine.joules_per_run = joules_per_run(workspace_.device(backend),
+                                                workspace_.monitor(backend), c.work, r.seconds());
+    }
+  }
+  finished_(r);
+}
+
+}  // namespace icobench
