@@ -27,12 +27,15 @@
 //   template <class Mesh, class T>
 //   static std::size_t shared_bytes(const launch&);      shared memory of a block
 //   static constexpr ordering edges = ordering::per_orientation;   the one numbering it reads
-//   template <class Domain>                              blocks, if they do not cover the points;
-//   static gpu::extent3 grid(const Domain&, index_t levels, const launch&,      may throw
-//                            const gpu::device_facts&);                         unsupported
 //
-// With compiled_for<min_blocks, levels> the number of levels is known to the compiler: the kernel
-// has `template <int levels, class Thread> operator()(Thread&)`.
+// A kernel that is compiled for shapes of blocks (its choices are each a compiled_shape) has
+// `template <class Shape, class Thread> operator()(Thread&)` and may have
+//
+//   template <class Shape, class T>
+//   static constexpr std::size_t shared_bytes_of();      shared memory of a block
+//   template <class Shape, class Domain>                 blocks, if they do not cover the points;
+//   static gpu::extent3 grid(const Domain&, index_t levels,          may throw unsupported
+//                            const gpu::device_facts&);
 #pragma once
 
 #include <memory>
@@ -123,11 +126,11 @@ std::string rejection(const launch& l) {
 }
 
 // Blocks that cover the points of the domain and the levels, unless the kernel knows better.
-template <class Family, class Domain>
+template <class Family, class Compiled, class Domain>
 gpu::extent3 grid_of(const Domain& domain, index_t levels, const launch& l,
                      const gpu::device_facts& facts) {
-  if constexpr (requires { Family::grid(domain, levels, l, facts); }) {
-    return Family::grid(domain, levels, l, facts);
+  if constexpr (requires { Family::template grid<Compiled>(domain, levels, facts); }) {
+    return Family::template grid<Compiled>(domain, levels, facts);
   }
   constexpr overlap halo = overlap_of<Family>();
   gpu::extent3 points{unsigned(domain.extent_x()), unsigned(domain.extent_y()), 1};
@@ -139,18 +142,20 @@ gpu::extent3 grid_of(const Domain& domain, index_t levels, const launch& l,
 }
 
 // A block's shared memory. Throws `unsupported` where the device has less.
-template <class Family, class Mesh, class T>
+template <class Family, class Compiled, class Mesh, class T>
 std::size_t shared_bytes(const launch& l, const gpu::device_facts& facts) {
-  if constexpr (requires { Family::template shared_bytes<Mesh, T>(l); }) {
-    const std::size_t bytes = Family::template shared_bytes<Mesh, T>(l);
-    if (bytes > facts.shared_bytes_per_block) {
-      throw unsupported(to_string(l) + ": needs " + std::to_string(bytes) +
-                        " bytes of shared memory a block, the device has " +
-                        std::to_string(facts.shared_bytes_per_block));
-    }
-    return bytes;
+  std::size_t bytes = 0;
+  if constexpr (requires { Family::template shared_bytes_of<Compiled, T>(); }) {
+    bytes = Family::template shared_bytes_of<Compiled, T>();
+  } else if constexpr (requires { Family::template shared_bytes<Mesh, T>(l); }) {
+    bytes = Family::template shared_bytes<Mesh, T>(l);
   }
-  return 0;
+  if (bytes > facts.shared_bytes_per_block) {
+    throw unsupported(to_string(l) + ": needs " + std::to_string(bytes) +
+                      " bytes of shared memory a block, the device has " +
+                      std::to_string(facts.shared_bytes_per_block));
+  }
+  return bytes;
 }
 
 // A thread of a grid whose blocks along levels may come first: (x, y, z) turned to (z, x, y).
@@ -174,7 +179,7 @@ class ordered_thread : public Thread {
 };
 
 // Runs a kernel with its blocks in the order of the launch.
-template <class Kernel, int levels>
+template <class Kernel, class Compiled>
 struct in_order {
   Kernel kernel;
   bool levels_first;
@@ -182,8 +187,8 @@ struct in_order {
   template <class Thread>
   ICOBENCH_DEVICE void operator()(Thread& t) const {
     ordered_thread<Thread> ordered(t, levels_first);
-    if constexpr (levels > 0) {
-      kernel.template operator()<levels>(ordered);
+    if constexpr (has_shape<Compiled>) {
+      kernel.template operator()<Compiled>(ordered);
     } else {
       kernel(ordered);
     }
@@ -216,31 +221,6 @@ struct prepared_kernel {
   std::function<void()> run;
 };
 
-template <class Backend, class Kernel, class... Compiled>
-prepared_kernel choose_compiled(const gpu::device& device, const gpu::extent3& grid,
-                                const launch& l, std::size_t shared_bytes, const Kernel& kernel,
-                                bool by_levels, compiled_list<Compiled...>) {
-  prepared_kernel result;
-  const auto matches = [&]<class C>(C) {
-    if (C::min_blocks != l.min_blocks || (C::levels != 0 && C::levels != l.levels)) {
-      return false;
-    }
-    using instance = typename Backend::template instance<C>;
-    const in_order<Kernel, C::levels> ordered{kernel, by_levels};
-    result.facts = Backend::template inspect<instance, in_order<Kernel, C::levels>>(
-        device, grid, l.block, shared_bytes);
-    result.run = [&device, grid, block = l.block, shared_bytes, ordered] {
-      Backend::template launch<instance>(device, grid, block, shared_bytes, ordered);
-    };
-    return true;
-  };
-  if (!(matches(Compiled{}) || ...)) {
-    throw unsupported("min_blocks=" + std::to_string(l.min_blocks) + " with levels=" +
-                      std::to_string(l.levels) + " is not among the compiled choices");
-  }
-  return result;
-}
-
 // Bytes of what the stages read that does not depend on the level.
 template <class Mesh, class T, stage... fused>
 std::size_t coefficient_bytes(const storage& s, stages<fused...>) {
@@ -268,6 +248,23 @@ inline bool levels_first(const launch& l, std::size_t coefficient_bytes,
          (l.order == block_order::by_size && coefficient_bytes > facts.cache_bytes / 4);
 }
 
+template <class Backend, class Family, class Compiled, class Mesh, class T, class Kernel>
+prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, const launch& l,
+                                 const Kernel& kernel, bool by_levels) {
+  using instance = typename Backend::template instance<Compiled>;
+  const gpu::device_facts facts = device.facts();
+  gpu::extent3 grid = grid_of<Family, Compiled>(kernel.domain, s.levels, l, facts);
+  if (by_levels) { grid = {grid.z, grid.x, grid.y}; }
+  check_launch(grid, l, facts);
+  const std::size_t shared = shared_bytes<Family, Compiled, Mesh, T>(l, facts);
+  const in_order<Kernel, Compiled> ordered{kernel, by_levels};
+  return {Backend::template inspect<instance, in_order<Kernel, Compiled>>(device, grid, l.block,
+                                                                          shared),
+          [&device, grid, block = l.block, shared, ordered] {
+            Backend::template launch<instance>(device, grid, block, shared, ordered);
+          }};
+}
+
 template <class Backend, class Family, class Mesh, class T>
 prepared_kernel prepare_kernel(const gpu::device& device, const storage& s, const launch& l) {
   using kernel = typename Family::template kernel<Mesh, T>;
@@ -278,14 +275,20 @@ prepared_kernel prepare_kernel(const gpu::device& device, const storage& s, cons
     throw unsupported("its tables have to be in the slot order of a torus");
   }
   const typename Family::computes computes;
-  const gpu::device_facts facts = device.facts();
   const auto k = make_kernel<kernel, Mesh, T, layout::ifirst>(s, computes);
-  const bool by_levels = levels_first(l, coefficient_bytes<Mesh, T>(s, computes), facts);
-  gpu::extent3 grid = grid_of<Family>(k.domain, s.levels, l, facts);
-  if (by_levels) { grid = {grid.z, grid.x, grid.y}; }
-  check_launch(grid, l, facts);
-  return choose_compiled<Backend>(device, grid, l, shared_bytes<Family, Mesh, T>(l, facts), k,
-                                  by_levels, typename Family::compiled{});
+  const bool by_levels = levels_first(l, coefficient_bytes<Mesh, T>(s, computes), device.facts());
+  prepared_kernel result;
+  const auto compiled = [&]<class... C>(compiled_list<C...>) {
+    return ((is_compiled_for<C>(l) &&
+             (result = prepare_compiled<Backend, Family, C, Mesh, T>(device, s, l, k, by_levels),
+              true)) ||
+            ...);
+  };
+  if (!compiled(typename Family::compiled{})) {
+    throw unsupported(to_string(l) + " (min_blocks=" + std::to_string(l.min_blocks) +
+                      ") is not among the compiled choices");
+  }
+  return result;
 }
 
 template <class... Compiled>

@@ -30,11 +30,29 @@ struct launch {
 };
 
 // The compile-time part of a launch. Each one that a variant lists is one more copy of its kernel.
-template <int min_blocks_ = 1, int levels_ = 0>
+template <int min_blocks_ = 1>
 struct compiled_for {
   static constexpr int min_blocks = min_blocks_;
-  static constexpr int levels = levels_;  // 0: any number
 };
+
+// The same for kernels that are compiled for a block and a number of levels, too.
+template <unsigned x, unsigned y, unsigned z, int levels_, int min_blocks_ = 1>
+struct compiled_shape : compiled_for<min_blocks_> {
+  static constexpr gpu::extent3 block{x, y, z};
+  static constexpr int levels = levels_;
+};
+template <class Compiled>
+inline constexpr bool has_shape = requires {
+  Compiled::block;
+};
+
+template <class Compiled>
+constexpr bool is_compiled_for(const launch& l) {
+  if constexpr (has_shape<Compiled>) {
+    if (l.block != Compiled::block || l.levels != Compiled::levels) { return false; }
+  }
+  return l.min_blocks == Compiled::min_blocks;
+}
 
 // As the command line and the dump write it, without what is default:
 // "32x2x4,levels=20,min_blocks=3,order=levels_first".

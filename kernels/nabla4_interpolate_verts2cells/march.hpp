@@ -16,21 +16,27 @@ namespace icobench::kernels {
 template <bool bulk>
 struct march_to_cells {
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
-  using compiled = compiled_list<compiled_for<1, 3>, compiled_for<1, 4>, compiled_for<1, 5>>;
+  using compiled = compiled_list<compiled_shape<128, 1, 2, 5>, compiled_shape<128, 1, 2, 4>,
+                                 compiled_shape<64, 1, 4, 5>, compiled_shape<64, 1, 4, 4>,
+                                 compiled_shape<64, 1, 4, 3>, compiled_shape<96, 1, 2, 5>,
+                                 compiled_shape<96, 1, 2, 4>, compiled_shape<64, 1, 2, 4>>;
   static constexpr access only = access::strided;
   static constexpr ordering edges = ordering::per_orientation;
   static constexpr launch tuned(access) {
     return bulk ? launch{.block = {128, 1, 2}, .levels = 5}
-                : launch{.block = {64, 1, 2}, .levels = 3};
+                : launch{.block = {64, 1, 2}, .levels = 4};
   }
-  static std::string reject(const launch& l) { return march_reject(l, true); }
-  template <class Mesh, class T>
-  static std::size_t shared_bytes(const launch& l) {
-    return march_shared_bytes<T, true, bulk>(l);
+  template <class Shape, class T>
+  using shape = march_shape<true, T, Shape::block.x, Shape::block.z, Shape::levels>;
+  template <class Shape, class T>
+  static constexpr std::size_t shared_bytes_of() {
+    return march_memory<shape<Shape, T>, T>::bytes(bulk);
   }
-  static gpu::extent3 grid(const rectangle& domain, index_t levels, const launch& l,
+  template <class Shape>
+  static gpu::extent3 grid(const rectangle& domain, index_t levels,
                            const gpu::device_facts& facts) {
-    return march_grid(domain, levels, l, true, facts);
+    using s = shape<Shape, double>;
+    return march_blocks(domain, levels, s::columns, s::levels, facts);
   }
 
   template <class Mesh, class T>
@@ -42,9 +48,9 @@ struct march_to_cells {
     verts2cells_operands<T> cell;
     index_t levels;
 
-    template <int count, class Thread>
+    template <class Shape, class Thread>
     ICOBENCH_DEVICE void operator()(Thread& t) const {
-      march<true, bulk, count, Mesh, T>{mesh, domain, edge, vertex, cell, levels}.run(t);
+      march<true, bulk, Shape, Mesh, T>{mesh, domain, edge, vertex, cell, levels}.run(t);
     }
   };
 };

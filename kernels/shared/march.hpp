@@ -4,6 +4,15 @@
 // by one thread block, but for coefficients, which each group of levels reads again from the L2
 // cache, and no intermediate result goes to memory.
 #pragma once
+#ifndef HC
+#define HC gpu::eviction::last
+#endif
+#ifndef HF
+#define HF gpu::eviction::normal
+#endif
+#ifndef HZ
+#define HZ HF
+#endif
 
 #include <icobench/gpu_variant.hpp>
 
@@ -12,41 +21,28 @@ namespace icobench::kernels {
 // Lanes of a section with no result: left and right ones compute for their neighbours.
 inline constexpr unsigned march_lanes = 32;
 
-// Sizes that a launch gives: block.x lanes along the row, block.z groups of `levels` levels.
+// The sizes of a block: lanes along the row, groups of `count` levels.
+template <bool cells, class T, unsigned lanes, unsigned groups, int count>
 struct march_shape {
-  index_t results;           // lanes of a section that have a result
-  index_t sections, levels;  // of a block
-
-  ICOBENCH_FUNCTION march_shape(bool cells, unsigned lanes, unsigned groups, int levels_of_thread)
-      : results(cells ? 30 : 31),
-        sections(index_t(lanes / march_lanes)),
-        levels(index_t(groups) * levels_of_thread) {}
-  ICOBENCH_FUNCTION index_t columns() const { return sections * results; }
-  // Elements of a row in shared memory: a neighbour on each side, and a start that is aligned.
-  template <class T>
-  ICOBENCH_FUNCTION index_t pitch() const {
-    constexpr index_t unit = 16 / sizeof(T);
-    return (columns() + index_t(march_lanes) - results + 1 + unit - 1) / unit * unit +
-           (sizeof(T) == 8 ? 0 : unit);
+  static constexpr index_t results = cells ? 30 : 31;  // lanes of a section that have one
+  static constexpr index_t columns = index_t(lanes / march_lanes) * results;
+  static constexpr index_t levels = index_t(groups) * count;
+  // Elements of a row in shared memory: neighbours on each side, and a start that is aligned.
+  static constexpr index_t unit = 16 / sizeof(T);
+  static constexpr index_t pitch =
+      (columns + index_t(march_lanes) - results + 1 + unit - 1) / unit * unit +
+      (sizeof(T) == 8 ? 0 : unit);
+  // Rows: u, v and the three edges' z of each level; 10 coefficients of each of the three edges, 12
+  // of the vertex; 6 of the cells, of twice the length.
+  static constexpr index_t of_edge = 10;
+  static constexpr index_t u = 0, v = levels, z = 2 * levels, edge = 5 * levels;
+  static constexpr index_t vertex = edge + 3 * of_edge, cell = vertex + 12;
+  static constexpr index_t rows = cell + (cells ? 6 : 0);
+  // Where a row starts in shared memory.
+  ICOBENCH_FUNCTION static constexpr index_t place(index_t row) {
+    return (row < cell ? row : 2 * row - cell) * pitch;
   }
-};
-
-// Rows in shared memory: u, v and the three edges' z of each level; 10 coefficients of each of the
-// three edges, 12 of the vertex; 6 of the cells, of twice the length.
-template <bool cells>
-struct march_rows {
-  static constexpr index_t of_edge = 10, of_vertex = 12, of_cells = cells ? 6 : 0;
-  index_t levels;
-
-  ICOBENCH_FUNCTION index_t z() const { return 2 * levels; }
-  ICOBENCH_FUNCTION index_t edge(int colour) const { return 5 * levels + colour * of_edge; }
-  ICOBENCH_FUNCTION index_t vertex() const { return edge(3); }
-  ICOBENCH_FUNCTION index_t cell() const { return vertex() + of_vertex; }
-  ICOBENCH_FUNCTION index_t count() const { return cell() + of_cells; }
-  // In pitches.
-  ICOBENCH_FUNCTION index_t place(index_t row) const {
-    return row < cell() ? row : 2 * row - cell();
-  }
+  static constexpr index_t elements = place(rows);
 };
 
 // A row in memory: where it is in a field, of whose elements `limit` exist.
@@ -54,46 +50,46 @@ template <class T>
 struct march_source {
   const T* field = nullptr;  // nullptr: a level that does not exist
   index_t at = 0, advance = 0, limit = 0;
-  bool read_once = false;
+  gpu::eviction hint = gpu::eviction::normal;
 };
 
-template <class T, bool cells, bool bulk>
-constexpr std::size_t march_shared_bytes(const launch& l) {
-  const march_shape shape(cells, l.block.x, l.block.z, l.levels);
-  const march_rows<cells> rows{shape.levels};
-  constexpr std::size_t buffers = bulk ? 2 : 1;
-  return 128 + std::size_t(rows.count()) * sizeof(march_source<T>) + 128 +
-         buffers * std::size_t(rows.place(rows.count())) * std::size_t(shape.pitch<T>()) *
-             sizeof(T);
-}
+// In shared memory: barriers, the sources of the rows, the rows: with bulk copies as many steps ahead
+// as fit.
+template <class Shape, class T>
+struct march_memory {
+  static constexpr std::size_t sources = 128;
+  static constexpr std::size_t buffers =
+      sources + (std::size_t(Shape::rows) * sizeof(march_source<T>) + 127) / 128 * 128;
+  static constexpr std::size_t of_step = std::size_t(Shape::elements) * sizeof(T);
+  // sm_90 has 227 KB; more than four were not tried.
+  static constexpr int steps(bool bulk) {
+    return bulk ? int(std::clamp<std::size_t>(((227 << 10) - buffers) / of_step, 2, 4)) : 1;
+  }
+  static constexpr std::size_t bytes(bool bulk) {
+    return buffers + std::size_t(steps(bulk)) * of_step;
+  }
+};
 
-// The blocks: as many as fit the device at once. Those that have the same points and different
-// levels go along together, so that the coefficients they share are still in the L2 cache.
-inline gpu::extent3 march_grid(const rectangle& domain, index_t levels, const launch& l, bool cells,
-                               const gpu::device_facts& facts) {
-  const march_shape shape(cells, l.block.x, l.block.z, l.levels);
-  const auto groups = unsigned((levels + shape.levels - 1) / shape.levels);
-  const auto rows =
-      unsigned(domain.nj) * unsigned((domain.ni + shape.columns() - 1) / shape.columns());
-  const unsigned resident = unsigned(facts.multiprocessors) * unsigned(l.min_blocks);
-  const unsigned teams = std::clamp(resident / groups, 1u, (rows + 3) / 4);
+// Blocks of a march, at most as many as fit the device at once. Those that have the same points and
+// different levels go along together, so that the coefficients they share are still in the L2
+// cache.
+inline gpu::extent3 march_blocks(const rectangle& domain, index_t levels, index_t columns,
+                                 index_t levels_of_block, const gpu::device_facts& facts) {
+  const auto groups = unsigned((levels + levels_of_block - 1) / levels_of_block);
+  const auto rows = unsigned(domain.nj) * unsigned((domain.ni + columns - 1) / columns);
+  const unsigned teams = std::clamp(unsigned(facts.multiprocessors) / groups, 1u, (rows + 3) / 4);
   return {groups * teams, 1, 1};
 }
 
-inline std::string march_reject(const launch& l, bool cells) {
-  if (l.block.x % march_lanes != 0 || l.block.y != 1) {
-    return "blocks have a multiple of 32 threads along x and one along y";
-  }
-  const march_shape shape(cells, l.block.x, l.block.z, l.levels);
-  if (march_rows<true>{shape.levels}.count() > index_t(l.block.volume())) {
-    return "there are more rows to copy than threads in a block";
-  }
-  return "";
-}
-
 // The chain of nabla4, interpolate and, if `cells`, verts2cells in one block.
-template <bool cells, bool bulk, int count, class Mesh, class T>
+template <bool cells, bool bulk, class Compiled, class Mesh, class T>
 class march {
+  static constexpr int count = Compiled::levels;
+  using shape = march_shape<cells, T, Compiled::block.x, Compiled::block.z, count>;
+  using memory = march_memory<shape, T>;
+  static constexpr int depth = memory::steps(bulk);  // steps that are copied ahead
+  static_assert(shape::rows <= index_t(Compiled::block.volume()), "a thread aims and copies a row");
+
  public:
   Mesh mesh;
   rectangle domain;
@@ -104,11 +100,10 @@ class march {
 
   template <class Thread>
   ICOBENCH_DEVICE void run(const Thread& t) const {
-    const march_shape shape(cells, t.block_dim().x, t.block_dim().z, count);
-    place<Thread> at(*this, t, shape);
+    place<Thread> at(*this, t);
     // Rows of all strips one after another, an equal part for each team of blocks.
-    const index_t strips = (domain.ni + shape.columns() - 1) / shape.columns();
-    const index_t groups = (levels + shape.levels - 1) / shape.levels;
+    const index_t strips = (domain.ni + shape::columns - 1) / shape::columns;
+    const index_t groups = (levels + shape::levels - 1) / shape::levels;
     const auto blocks = index_t(t.grid_dim().volume());
     const auto block = index_t(t.block().x + t.block().y + t.block().z);
     const index_t teams = blocks / groups, team = block / groups;
@@ -118,35 +113,42 @@ class march {
     while (next < end) {
       const index_t strip = next / domain.nj, row = next % domain.nj;
       const index_t here = end - next < domain.nj - row ? end - next : domain.nj - row;
-      at.walk(strip * shape.columns(), domain.j0 + row, here, block % groups * shape.levels);
+      at.walk(strip * shape::columns, domain.j0 + row, here, block % groups * shape::levels);
       next += here;
     }
   }
 
  private:
-  using rows = march_rows<cells>;
   using source = march_source<T>;
+
+  // The buffers in turns; the phase of their barriers changes with each round.
+  struct ring {
+    int buffer = 0;
+    unsigned phase = 0;
+    ICOBENCH_DEVICE void advance() {
+      if (++buffer == depth) {
+        buffer = 0;
+        phase ^= 1u;
+      }
+    }
+  };
 
   // A thread's place in its block, with the block's shared memory.
   template <class Thread>
   class place {
    public:
-    ICOBENCH_DEVICE place(const march& m, const Thread& t, const march_shape& shape)
+    ICOBENCH_DEVICE place(const march& m, const Thread& t)
         : m_(m),
           t_(t),
-          rows_{shape.levels},
-          pitch_(shape.pitch<T>()),
-          column_(index_t(t.thread().x / march_lanes) * shape.results +
+          column_(index_t(t.thread().x / march_lanes) * shape::results +
                   index_t(t.thread().x % march_lanes)),
-          level_(index_t(t.thread().z) * count) {
-      barriers_ = t.template shared<gpu::bulk_barrier>();
-      sources_ = t.template shared<source>(128);
-      const std::size_t table = std::size_t(rows_.count()) * sizeof(source);
-      buffers_ = t.template shared<T>(128 + (table + 127) / 128 * 128);
+          level_(index_t(t.thread().z) * count),
+          barriers_(t.template shared<gpu::bulk_barrier>()),
+          sources_(t.template shared<source>(memory::sources)),
+          buffers_(t.template shared<T>(memory::buffers)) {
       if constexpr (bulk) {
         if (t.rank() == 0) {
-          t.init_bulk(barriers_[0], unsigned(rows_.count()));
-          t.init_bulk(barriers_[1], unsigned(rows_.count()));
+          for (int n = 0; n < depth; ++n) { t.init_bulk(barriers_[n], unsigned(shape::rows)); }
         }
       }
     }
@@ -160,17 +162,15 @@ class march {
       state s;
       start(s, i0, j0 - 1, k0);
       t_.sync();
-      fetch(0);
-      if (bulk && steps > 1) { fetch(1); }
+      for (index_t n = 0; n < depth && n < steps; ++n) { fetch(n); }
       const index_t i = i0 + column_;
       const auto lane = t_.thread().x % march_lanes;
       const bool mine = lane >= 1 && lane <= (cells ? 30u : 31u) && i >= m_.domain.i0 + first &&
                         i < m_.domain.i0 + m_.domain.ni;
       ICOBENCH_NO_UNROLL
       for (index_t n = 0; n < steps; ++n) {
-        step(s, n, n + 2 < steps || (!bulk && n + 1 < steps), mine, i, j0 - 1 + n, k0);
+        step(s, n, n + depth < steps, mine, i, j0 - 1 + n, k0);
       }
-      first_use_ += steps;
     }
 
    private:
@@ -185,42 +185,46 @@ class march {
     // Puts the sources of the rows for the first step, at the vertices' row j, into shared memory.
     ICOBENCH_DEVICE void aim(index_t i0, index_t j, index_t k0) {
       const auto r = index_t(t_.rank());
-      if (r < rows_.count()) { sources_[r] = source_of(r, j * m_.mesh.row + i0, k0); }
+      if (r < shape::rows) { sources_[r] = source_of(r, j * m_.mesh.row + i0, k0); }
     }
     template <class View>
     ICOBENCH_DEVICE source field(const View& f, index_t h, int slot, index_t k) const {
-      return {f.address(0, slot, k), h, m_.mesh.row, f.slot_stride, false};
+      return {f.address(0, slot, k), h, m_.mesh.row, f.slot_stride, HC};
     }
     ICOBENCH_DEVICE source level_of(const view<const T>& f, index_t h, index_t k) const {
       source s = field(f, h, 0, k);
-      s.read_once = true;
+
+      s.hint = HF;
+
       if (k >= m_.levels) { s.field = nullptr; }
       return s;
     }
     ICOBENCH_DEVICE source source_of(index_t r, index_t v, index_t k0) const {
-      const index_t row = m_.mesh.row, plane = m_.mesh.plane, n = rows_.levels;
+      const index_t row = m_.mesh.row, plane = m_.mesh.plane, n = shape::levels;
       if (r < n) { return level_of(m_.edge.u, v + row, k0 + r); }
       if (r < 2 * n) { return level_of(m_.edge.v, v + row, k0 + r - n); }
       // Edges to the southeast come with the vertex above.
       if (r < 5 * n) {
         const index_t colour = (r - 2 * n) / n;
-        return level_of(m_.edge.z, v + colour * plane + (colour == 2 ? row : 0),
+        source s = level_of(m_.edge.z, v + colour * plane + (colour == 2 ? row : 0),
                         k0 + (r - 2 * n) % n);
+        s.hint = HZ;
+        return s;
       }
-      if (r < rows_.vertex()) {
-        const index_t colour = (r - 5 * n) / rows::of_edge;
-        const int slot = (r - 5 * n) % rows::of_edge;
+      if (r < shape::vertex) {
+        const index_t colour = (r - 5 * n) / shape::of_edge;
+        const int slot = (r - 5 * n) % shape::of_edge;
         const index_t e = v + colour * plane + (colour == 2 ? row : 0);
         if (slot < 4) { return field(m_.edge.normal_1, e, slot, 0); }
         if (slot < 8) { return field(m_.edge.normal_2, e, slot - 4, 0); }
         return field(slot == 8 ? m_.edge.inv_vert_vert_length : m_.edge.inv_primal_edge_length, e,
                      0, 0);
       }
-      if (r < rows_.cell()) {
-        const int slot = r - rows_.vertex();
+      if (r < shape::cell) {
+        const int slot = r - shape::vertex;
         return field(slot < 6 ? m_.vertex.coeff_1 : m_.vertex.coeff_2, v, slot % 6, 0);
       }
-      const int slot = r - rows_.cell();  // of the cells of the row below
+      const int slot = r - shape::cell;  // of the cells of the row below
       source s = field(slot < 3 ? m_.cell.coeff_1 : m_.cell.coeff_2, 2 * (v - row), slot % 3, 0);
       s.advance = 2 * row;
       return s;
@@ -234,28 +238,29 @@ class march {
 
     // Copies the rows of step n.
     ICOBENCH_DEVICE void fetch(index_t n) {
-      T* const buffer = buffer_of(n);
+      T* const buffer = buffers_ + fill_.buffer * shape::elements;
       if constexpr (bulk) {
         const auto r = index_t(t_.rank());
-        if (r < rows_.count()) {
+        if (r < shape::rows) {
           const source s = sources_[r];
           const index_t at = s.at + n * s.advance, from = at - shift(at);
-          const index_t length = r < rows_.cell() ? pitch_ : 2 * pitch_;
+          const index_t length = r < shape::cell ? shape::pitch : 2 * shape::pitch;
           const index_t there = s.limit - from < length ? s.limit - from : length;
           const bool exists = s.field && from >= 0 && there > 0;
-          t_.copy_bulk(buffer + rows_.place(r) * pitch_, s.field + from,
-                       exists ? unsigned(there * index_t(sizeof(T))) : 0u, barrier_of(n),
-                       s.read_once);
+          t_.copy_bulk(buffer + shape::place(r), s.field + from,
+                       exists ? unsigned(there * index_t(sizeof(T))) : 0u,
+                       barriers_[fill_.buffer], s.hint);
         }
+        fill_.advance();
       } else {
         const auto warp = index_t(t_.rank() / march_lanes), lane = index_t(t_.rank() % march_lanes);
         const auto warps = index_t(t_.block_dim().volume() / march_lanes);
-        for (index_t r = warp; r < rows_.count(); r += warps) {
+        for (index_t r = warp; r < shape::rows; r += warps) {
           const source s = sources_[r];
           if (!s.field) { continue; }
           const index_t at = s.at + n * s.advance, from = at - shift(at);
-          const index_t length = r < rows_.cell() ? pitch_ : 2 * pitch_;
-          T* const to = buffer + rows_.place(r) * pitch_;
+          const index_t length = r < shape::cell ? shape::pitch : 2 * shape::pitch;
+          T* const to = buffer + shape::place(r);
           for (index_t i = lane; i < length; i += index_t(march_lanes)) {
             if (from + i >= 0 && from + i < s.limit) {
               to[i] = gpu::load_readonly(s.field + from + i);
@@ -265,14 +270,6 @@ class march {
         t_.sync();
       }
     }
-    ICOBENCH_DEVICE T* buffer_of(index_t n) const {
-      if constexpr (!bulk) { return buffers_; }
-      return buffers_ + ((first_use_ + n) & 1) * (rows_.place(rows_.count()) * pitch_);
-    }
-    ICOBENCH_DEVICE gpu::bulk_barrier& barrier_of(index_t n) const {
-      return barriers_[(first_use_ + n) & 1];
-    }
-
     // The rows of u and v that the first step finds in registers.
     ICOBENCH_DEVICE void start(state& s, index_t i0, index_t j, index_t k0) const {
       const index_t row = m_.mesh.row, plane = m_.mesh.plane;
@@ -297,10 +294,10 @@ class march {
       nabla4<T> n;
       ICOBENCH_UNROLL_ALL
       for (int m = 0; m < 4; ++m) {
-        n.normal_1[m] = rows_at_edge[m * pitch_];
-        n.normal_2[m] = rows_at_edge[(m + 4) * pitch_];
+        n.normal_1[m] = rows_at_edge[m * shape::pitch];
+        n.normal_2[m] = rows_at_edge[(m + 4) * shape::pitch];
       }
-      const T vert_vert = rows_at_edge[8 * pitch_], primal = rows_at_edge[9 * pitch_];
+      const T vert_vert = rows_at_edge[8 * shape::pitch], primal = rows_at_edge[9 * shape::pitch];
       n.vert_vert_sq = vert_vert * vert_vert;
       n.edge_sq = primal * primal;
       return n;
@@ -310,33 +307,35 @@ class march {
     // the row above, its vertices, the cells of the row below.
     ICOBENCH_DEVICE void step(state& s, index_t n, bool more, bool mine, index_t i, index_t j,
                               index_t k0) {
-      if constexpr (bulk) { t_.wait_bulk(barrier_of(n), unsigned((first_use_ + n) >> 1) & 1u); }
-      const T* const rows_here = buffer_of(n);
+      if constexpr (bulk) { t_.wait_bulk(barriers_[use_.buffer], use_.phase); }
+      const T* const rows_here = buffers_ + use_.buffer * shape::elements;
+      use_.advance();
       const index_t v = j * m_.mesh.row + i - column_, plane = m_.mesh.plane, row = m_.mesh.row;
-      const T* const u_above = rows_here + shift(v + row) + level_ * pitch_;
-      const T* const v_above = u_above + rows_.levels * pitch_;
+      const T* const u_above = rows_here + shift(v + row) + level_ * shape::pitch;
+      const T* const v_above = u_above + shape::levels * shape::pitch;
       const index_t west = column_ > 0 ? column_ - 1 : 0, here = column_, east = column_ + 1;
       T north[count], to_east[count], southeast_above[count];
       T u_north[count], v_north[count];
       ICOBENCH_UNROLL_ALL
       for (int q = 0; q < count; ++q) {
-        u_north[q] = u_above[q * pitch_ + here];
-        v_north[q] = v_above[q * pitch_ + here];
+        u_north[q] = u_above[q * shape::pitch + here];
+        v_north[q] = v_above[q * shape::pitch + here];
       }
       const auto edge_rows = [&](int colour, index_t e) {
-        return rows_here + rows_.edge(colour) * pitch_ + shift(e) + here;
+        return rows_here + shape::place(shape::edge + colour * shape::of_edge) + shift(e) + here;
       };
       const auto z_rows = [&](int colour, index_t e) {
-        return rows_here + (rows_.z() + colour * rows_.levels + level_) * pitch_ + shift(e) + here;
+        return rows_here + (shape::z + colour * shape::levels + level_) * shape::pitch + shift(e) +
+               here;
       };
       {
         const nabla4<T> at_edge = stencil(edge_rows(0, v));
         const T* const z = z_rows(0, v);
         ICOBENCH_UNROLL_ALL
         for (int q = 0; q < count; ++q) {
-          north[q] = at_edge({{s.u[q], u_north[q], u_above[q * pitch_ + west], s.u_east[q]}},
-                             {{s.v[q], v_north[q], v_above[q * pitch_ + west], s.v_east[q]}},
-                             z[q * pitch_]);
+          north[q] = at_edge({{s.u[q], u_north[q], u_above[q * shape::pitch + west], s.u_east[q]}},
+                             {{s.v[q], v_north[q], v_above[q * shape::pitch + west], s.v_east[q]}},
+                             z[q * shape::pitch]);
         }
       }
       {
@@ -346,7 +345,7 @@ class march {
         for (int q = 0; q < count; ++q) {
           to_east[q] =
               at_edge({{s.u[q], s.u_east[q], u_north[q], s.u_southeast[q]}},
-                      {{s.v[q], s.v_east[q], v_north[q], s.v_southeast[q]}}, z[q * pitch_]);
+                      {{s.v[q], s.v_east[q], v_north[q], s.v_southeast[q]}}, z[q * shape::pitch]);
         }
       }
       {
@@ -354,11 +353,11 @@ class march {
         const T* const z = z_rows(2, v + row + 2 * plane);
         ICOBENCH_UNROLL_ALL
         for (int q = 0; q < count; ++q) {
-          const T u_northeast = u_above[q * pitch_ + east],
-                  v_northeast = v_above[q * pitch_ + east];
+          const T u_northeast = u_above[q * shape::pitch + east],
+                  v_northeast = v_above[q * shape::pitch + east];
           southeast_above[q] =
               at_edge({{u_north[q], s.u_east[q], u_northeast, s.u[q]}},
-                      {{v_north[q], s.v_east[q], v_northeast, s.v[q]}}, z[q * pitch_]);
+                      {{v_north[q], s.v_east[q], v_northeast, s.v[q]}}, z[q * shape::pitch]);
           s.u_southeast[q] = s.u_east[q];
           s.v_southeast[q] = s.v_east[q];
           s.u[q] = u_north[q];
@@ -369,12 +368,12 @@ class march {
       }
       vector2<T> p[count];
       {
-        const T* const coefficients = rows_here + rows_.vertex() * pitch_ + shift(v) + here;
+        const T* const coefficients = rows_here + shape::vertex * shape::pitch + shift(v) + here;
         interpolate<T> at_vertex;
         ICOBENCH_UNROLL_ALL
         for (int m = 0; m < 6; ++m) {
-          at_vertex.coeff_1[m] = coefficients[m * pitch_];
-          at_vertex.coeff_2[m] = coefficients[(m + 6) * pitch_];
+          at_vertex.coeff_1[m] = coefficients[m * shape::pitch];
+          at_vertex.coeff_2[m] = coefficients[(m + 6) * shape::pitch];
         }
         ICOBENCH_UNROLL_ALL
         for (int q = 0; q < count; ++q) {
@@ -389,18 +388,17 @@ class march {
       verts2cells<T> up{}, down{};
       if constexpr (cells) {
         const index_t c = 2 * (v - row);
-        const T* const coefficients =
-            rows_here + rows_.place(rows_.cell()) * pitch_ + shift(c) + 2 * here;
+        const T* const coefficients = rows_here + shape::place(shape::cell) + shift(c) + 2 * here;
         ICOBENCH_UNROLL_ALL
         for (int m = 0; m < 3; ++m) {
-          up.coeff_1[m] = coefficients[2 * m * pitch_];
-          down.coeff_1[m] = coefficients[2 * m * pitch_ + 1];
-          up.coeff_2[m] = coefficients[2 * (m + 3) * pitch_];
-          down.coeff_2[m] = coefficients[2 * (m + 3) * pitch_ + 1];
+          up.coeff_1[m] = coefficients[2 * m * shape::pitch];
+          down.coeff_1[m] = coefficients[2 * m * shape::pitch + 1];
+          up.coeff_2[m] = coefficients[2 * (m + 3) * shape::pitch];
+          down.coeff_2[m] = coefficients[2 * (m + 3) * shape::pitch + 1];
         }
       }
       t_.sync();  // all have read the rows
-      if (more) { fetch(bulk ? n + 2 : n + 1); }
+      if (more) { fetch(n + depth); }
       ICOBENCH_UNROLL_ALL
       for (int q = 0; q < count; ++q) {
         const index_t k = k0 + level_ + q;
@@ -423,9 +421,8 @@ class march {
 
     const march& m_;
     const Thread& t_;
-    rows rows_;
-    index_t pitch_, column_, level_;
-    index_t first_use_ = 0;
+    index_t column_, level_;
+    ring fill_, use_;
     gpu::bulk_barrier* barriers_;
     source* sources_;
     T* buffers_;

@@ -118,27 +118,25 @@ struct native_thread {
 #endif
   }
   ICOBENCH_DEVICE void copy_bulk(void* to, const void* from, unsigned bytes, bulk_barrier& barrier,
-                                 bool read_once) const {
+                                 eviction hint) const {
 #if __CUDA_ARCH__ >= 900
     const unsigned at = shared_address(&barrier);
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(bytes)
                  : "memory");
     if (bytes == 0) { return; }
-    if (read_once) {
-      std::uint64_t policy;
+    std::uint64_t policy;
+    if (hint == eviction::first) {
       asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-      asm volatile(
-          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
-          "[%0], [%1], %2, [%3], %4;" ::"r"(shared_address(to)),
-          "l"(from), "r"(bytes), "r"(at), "l"(policy)
-          : "memory");
+    } else if (hint == eviction::last) {
+      asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
     } else {
-      asm volatile(
-          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
-          "[%3];" ::"r"(shared_address(to)),
-          "l"(from), "r"(bytes), "r"(at)
-          : "memory");
+      asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
     }
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+        "[%0], [%1], %2, [%3], %4;" ::"r"(shared_address(to)),
+        "l"(from), "r"(bytes), "r"(at), "l"(policy)
+        : "memory");
 #endif
   }
   ICOBENCH_DEVICE void wait_bulk(bulk_barrier& barrier, unsigned phase) const {
@@ -296,15 +294,17 @@ struct native_backend {
 
   // Facts of a launch; throws device_error when the device cannot run it.
   template <class Compiled, class Kernel>
-  static kernel_facts inspect(const device&, extent3 grid, extent3 block,
+  static kernel_facts inspect(const device& d, extent3 grid, extent3 block,
                               std::size_t shared_bytes) {
     const auto function = reinterpret_cast<const void*>(&entry<Compiled, Kernel>);
     ICOBENCH_GPU(FuncAttributes) attributes{};
     native::check(ICOBENCH_GPU(FuncGetAttributes)(&attributes, function), "kernel attributes");
+    // The limit belongs to the function, and its launches may differ: the most it can have.
+    const std::size_t most = d.facts().shared_bytes_per_block - attributes.sharedSizeBytes;
     if (shared_bytes > 0) {
       native::check(ICOBENCH_GPU(FuncSetAttribute)(
                         function, ICOBENCH_GPU(FuncAttributeMaxDynamicSharedMemorySize),
-                        static_cast<int>(shared_bytes)),
+                        static_cast<int>(most)),
                     "shared memory of the kernel");
     }
     kernel_facts facts{grid, block, shared_bytes, attributes.numRegs, attributes.localSizeBytes, 0};

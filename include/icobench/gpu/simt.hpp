@@ -104,11 +104,11 @@ class simt_thread {
 
   // Copies from global to shared memory that run by themselves (sm_90). A barrier is made for a
   // number of copies, by one thread, and may be used after the next sync(). Each of so many copies
-  // brings `bytes` to `to` (both a multiple of 16, as is `from`; none: bytes 0), read once or
-  // again. wait_bulk, called by all threads, waits for them; the n-th use of a barrier is its
-  // phase n % 2. Who overwrites what others read must sync() before.
+  // brings `bytes` to `to` (both a multiple of 16, as is `from`; none: bytes 0), wait_bulk, called
+  // by all threads, waits for them; the n-th use of a barrier is its phase n % 2. Who overwrites
+  // what others read must sync() before.
   void init_bulk(bulk_barrier& barrier, unsigned copies) const { barrier.state = copies; }
-  void copy_bulk(void* to, const void* from, unsigned bytes, bulk_barrier&, bool) const {
+  void copy_bulk(void* to, const void* from, unsigned bytes, bulk_barrier&, eviction) const {
     if (bytes > 0) std::memcpy(to, from, bytes);
   }
   void wait_bulk(bulk_barrier&, unsigned, source_place place = source_place::here()) const {
