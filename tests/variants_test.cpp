@@ -34,7 +34,7 @@ std::vector<std::vector<launch>> launches_of(const implementation& i) {
   std::vector<std::vector<launch>> result{i.defaults};
   for (const char* text :
        {"7x3x2", "33x1x3,levels=3", "5x2x1,levels=0,order=levels_first",
-        "32x2x2,order=points_first", "16x1x4,order=levels_first", "8x5x2,levels=2"}) {
+        "32x2x2,order=points_first", "16x1x4,order=levels_first", "8x5x2,levels=2,adjacent"}) {
     result.emplace_back();
     for (const launch& l : i.defaults) { result.back().push_back(parse_launch(text, l)); }
   }
@@ -158,6 +158,38 @@ TEST(variants, reference_dumps) {
     ++dumps;
   }
   EXPECT_GE(dumps, 8);
+}
+
+// Launches that a kernel cannot run are refused with the reason.
+TEST(variants, refused_launches) {
+  gpu::simt_device device;
+  auto mesh = std::make_shared<const grid>(make_torus({12, 11}));
+  const problem p = make_problem(mesh, *find_chain("nabla4_interpolate"), 3, 2, precision::float64);
+  const auto refusal = [&](std::string_view name, std::string_view launch_) -> std::string {
+    for (const variant& v : registry::instance().variants()) {
+      if (v.name() != name) { continue; }
+      const implementation& i = *v.find("simt", precision::float64, ordering::per_orientation);
+      resident_problem resident(device, p, {v.access_, i.ordering_, i.layout_});
+      try {
+        i.prepare(device, resident.view(), {parse_launch(launch_, i.defaults.front())});
+      } catch (const unsupported& reason) { return reason.what(); }
+      return "accepted";
+    }
+    return "no such variant";
+  };
+  const std::string cached = "nabla4_interpolate/strided/kloop/inlined_cached";
+  EXPECT_EQ(refusal(cached, "32x8"), "accepted");
+  EXPECT_EQ(refusal(cached, "32x8,levels=20"),
+            "32x8,levels=20,min_blocks=2: needs 122880 bytes of shared memory a block, the device "
+            "has 65536");
+  EXPECT_EQ(refusal(cached, "32x2"),
+            "32x2,levels=8,min_blocks=2: blocks overlap: they need more than 1 x 2 threads");
+  EXPECT_EQ(refusal(cached, "32x8,levels=0"),
+            "32x8,levels=0,min_blocks=2: a block keeps its levels in shared memory: say how many");
+  EXPECT_EQ(refusal("nabla4_interpolate/strided/naive/inlined", "32,levels=2"),
+            "32,levels=2,min_blocks=3: a thread of this kernel computes one level");
+  EXPECT_EQ(refusal("nabla4_interpolate/strided/kloop/inlined_v2v/shuffle", "48x2").substr(0, 40),
+            "48x2,levels=40: x has to be a power of t");
 }
 
 // A verification that cannot fail would be worth nothing.

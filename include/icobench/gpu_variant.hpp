@@ -11,8 +11,8 @@
 //     Mesh mesh;
 //     typename Mesh::domain domain;              the points of the last stage
 //     nabla4_operands<T> f;                      the operands of each stage
-//     index_t levels;                            all levels; launch.levels only shapes the grid: a
-//                                                thread walks t.z(), t.z() + t.extent_z(), ...
+//     index_t levels;                            all levels; which ones are a thread's, walk_of(t,
+//                                                levels) knows
 //     template <class Thread> ICOBENCH_DEVICE void operator()(Thread& t) const;
 //   };
 //
@@ -33,9 +33,9 @@
 //
 //   template <class Shape, class T>
 //   static constexpr std::size_t shared_bytes_of();      shared memory of a block
-//   template <class Shape, class Domain>                 blocks, if they do not cover the points;
-//   static gpu::extent3 grid(const Domain&, index_t levels,          may throw unsupported
-//                            const gpu::device_facts&);
+//   template <class Shape>                               blocks, if they do not cover the points;
+//   static gpu::extent3 grid(const rectangle&, index_t levels,       so many run at once
+//                            unsigned resident);
 #pragma once
 
 #include <memory>
@@ -60,6 +60,21 @@ struct overlap {
   ICOBENCH_FUNCTION constexpr unsigned x() const { return left + right; }
   ICOBENCH_FUNCTION constexpr unsigned y() const { return below + above; }
 };
+
+// The levels of a thread: first, first + step, ..., below `end`.
+struct walk {
+  index_t first, step, end;
+};
+template <class Thread>
+ICOBENCH_FUNCTION inline walk walk_of(const Thread& t, index_t levels) {
+  if constexpr (requires { t.adjacent(); }) {
+    if (const index_t count = t.adjacent(); count > 0) {
+      const index_t first = index_t(t.z()) * count;
+      return {first, 1, first + count < levels ? first + count : levels};
+    }
+  }
+  return {index_t(t.z()), index_t(t.extent_z()), levels};
+}
 
 // For the `reject` of kernels whose threads do not walk levels.
 inline std::string one_level_only(const launch& l) {
@@ -125,20 +140,18 @@ std::string rejection(const launch& l) {
   return "";
 }
 
-// Blocks that cover the points of the domain and the levels, unless the kernel knows better.
-template <class Family, class Compiled, class Domain>
-gpu::extent3 grid_of(const Domain& domain, index_t levels, const launch& l,
-                     const gpu::device_facts& facts) {
-  if constexpr (requires { Family::template grid<Compiled>(domain, levels, facts); }) {
-    return Family::template grid<Compiled>(domain, levels, facts);
-  }
+constexpr unsigned levels_of_thread(index_t levels, const launch& l) {
+  return l.levels == 0 ? ceil_div(unsigned(levels), l.block.z) : unsigned(l.levels);
+}
+
+// Blocks that cover the points of the domain and the levels.
+template <class Family, class Domain>
+gpu::extent3 cover(const Domain& domain, index_t levels, const launch& l) {
   constexpr overlap halo = overlap_of<Family>();
   gpu::extent3 points{unsigned(domain.extent_x()), unsigned(domain.extent_y()), 1};
   if constexpr (requires { Family::points(domain); }) { points = Family::points(domain); }
-  const auto k = unsigned(levels);
-  const unsigned per_thread = l.levels == 0 ? ceil_div(k, l.block.z) : unsigned(l.levels);
   return {ceil_div(points.x, l.block.x - halo.x()), ceil_div(points.y, l.block.y - halo.y()),
-          ceil_div(k, l.block.z * per_thread)};
+          ceil_div(unsigned(levels), l.block.z * levels_of_thread(levels, l))};
 }
 
 // A block's shared memory. Throws `unsupported` where the device has less.
@@ -158,11 +171,13 @@ std::size_t shared_bytes(const launch& l, const gpu::device_facts& facts) {
   return bytes;
 }
 
-// A thread of a grid whose blocks along levels may come first: (x, y, z) turned to (z, x, y).
+// A thread of a launch. Blocks along levels may come first: (x, y, z) turned to (z, x, y); and a
+// thread's levels may be adjacent, so many (0: threads take turns).
 template <class Thread>
-class ordered_thread : public Thread {
+class launched_thread : public Thread {
  public:
-  ICOBENCH_FUNCTION ordered_thread(const Thread& t, bool levels_first) : Thread(t) {
+  ICOBENCH_FUNCTION launched_thread(const Thread& t, bool levels_first, index_t adjacent)
+      : Thread(t), adjacent_(adjacent) {
     const gpu::index3 b = t.block();
     block_ = levels_first ? gpu::index3{b.y, b.z, b.x} : b;
     level_blocks_ = levels_first ? t.grid_dim().x : t.grid_dim().z;
@@ -172,25 +187,28 @@ class ordered_thread : public Thread {
   ICOBENCH_FUNCTION unsigned y() const { return block_.y * this->block_dim().y + this->thread().y; }
   ICOBENCH_FUNCTION unsigned z() const { return block_.z * this->block_dim().z + this->thread().z; }
   ICOBENCH_FUNCTION unsigned extent_z() const { return level_blocks_ * this->block_dim().z; }
+  ICOBENCH_FUNCTION index_t adjacent() const { return adjacent_; }
 
  private:
   gpu::index3 block_;
   unsigned level_blocks_;
+  index_t adjacent_;
 };
 
-// Runs a kernel with its blocks in the order of the launch.
+// Runs a kernel with its blocks and levels in the order of the launch.
 template <class Kernel, class Compiled>
 struct in_order {
   Kernel kernel;
   bool levels_first;
+  index_t adjacent;
 
   template <class Thread>
   ICOBENCH_DEVICE void operator()(Thread& t) const {
-    ordered_thread<Thread> ordered(t, levels_first);
+    launched_thread<Thread> launched(t, levels_first, adjacent);
     if constexpr (has_shape<Compiled>) {
-      kernel.template operator()<Compiled>(ordered);
+      kernel.template operator()<Compiled>(launched);
     } else {
-      kernel(ordered);
+      kernel(launched);
     }
   }
 };
@@ -248,18 +266,31 @@ inline bool levels_first(const launch& l, std::size_t coefficient_bytes,
          (l.order == block_order::by_size && coefficient_bytes > facts.cache_bytes / 4);
 }
 
+template <class... Compiled>
+constexpr bool has_own_grid(compiled_list<Compiled...>) {
+  return (has_shape<Compiled> && ...);
+}
+
 template <class Backend, class Family, class Compiled, class Mesh, class T, class Kernel>
 prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, const launch& l,
                                  const Kernel& kernel, bool by_levels) {
   using instance = typename Backend::template instance<Compiled>;
+  using ordered_kernel = in_order<Kernel, Compiled>;
   const gpu::device_facts facts = device.facts();
-  gpu::extent3 grid = grid_of<Family, Compiled>(kernel.domain, s.levels, l, facts);
+  const std::size_t shared = shared_bytes<Family, Compiled, Mesh, T>(l, facts);
+  gpu::extent3 grid;
+  if constexpr (has_shape<Compiled>) {
+    const unsigned resident =
+        Backend::template resident_blocks<instance, ordered_kernel>(device, l.block, shared);
+    grid = Family::template grid<Compiled>(kernel.domain, s.levels, resident);
+  } else {
+    grid = cover<Family>(kernel.domain, s.levels, l);
+  }
   if (by_levels) { grid = {grid.z, grid.x, grid.y}; }
   check_launch(grid, l, facts);
-  const std::size_t shared = shared_bytes<Family, Compiled, Mesh, T>(l, facts);
-  const in_order<Kernel, Compiled> ordered{kernel, by_levels};
-  return {Backend::template inspect<instance, in_order<Kernel, Compiled>>(device, grid, l.block,
-                                                                          shared),
+  const ordered_kernel ordered{kernel, by_levels,
+                               l.adjacent ? index_t(levels_of_thread(s.levels, l)) : 0};
+  return {Backend::template inspect<instance, ordered_kernel>(device, grid, l.block, shared),
           [&device, grid, block = l.block, shared, ordered] {
             Backend::template launch<instance>(device, grid, block, shared, ordered);
           }};
@@ -276,7 +307,10 @@ prepared_kernel prepare_kernel(const gpu::device& device, const storage& s, cons
   }
   const typename Family::computes computes;
   const auto k = make_kernel<kernel, Mesh, T, layout::ifirst>(s, computes);
-  const bool by_levels = levels_first(l, coefficient_bytes<Mesh, T>(s, computes), device.facts());
+  // Kernels that make their own grid know the order of its blocks.
+  constexpr bool own_grid = has_own_grid(typename Family::compiled{});
+  const bool by_levels =
+      !own_grid && levels_first(l, coefficient_bytes<Mesh, T>(s, computes), device.facts());
   prepared_kernel result;
   const auto compiled = [&]<class... C>(compiled_list<C...>) {
     return ((is_compiled_for<C>(l) &&

@@ -26,6 +26,7 @@ struct launch {
   int levels = 1;               // levels a thread walks; 0: the whole column
   int min_blocks = 1;           // blocks that must fit on a multiprocessor: caps the registers
   block_order order = block_order::by_size;  // by_size: levels first if coefficients exceed the L2
+  bool adjacent = false;  // a thread's levels follow each other; else threads take turns
   bool operator==(const launch&) const = default;
 };
 
@@ -35,15 +36,23 @@ struct compiled_for {
   static constexpr int min_blocks = min_blocks_;
 };
 
-// The same for kernels that are compiled for a block and a number of levels, too.
-template <unsigned x, unsigned y, unsigned z, int levels_, int min_blocks_ = 1>
-struct compiled_shape : compiled_for<min_blocks_> {
+// The same for kernels that are compiled for a block and a number of levels, too. So many blocks in
+// a row are a cluster (sm_90).
+template <unsigned x, unsigned y, unsigned z, int levels_, unsigned cluster_ = 1>
+struct compiled_shape : compiled_for<> {
   static constexpr gpu::extent3 block{x, y, z};
   static constexpr int levels = levels_;
+  static constexpr unsigned cluster = cluster_;
 };
 template <class Compiled>
 inline constexpr bool has_shape = requires {
   Compiled::block;
+};
+
+template <class Compiled>
+inline constexpr bool has_cluster = requires {
+  requires Compiled::cluster >
+  1;
 };
 
 template <class Compiled>
@@ -64,6 +73,7 @@ inline std::string to_string(const launch& l) {
   if (l.min_blocks != 1) { text += ",min_blocks=" + std::to_string(l.min_blocks); }
   if (l.order == block_order::points_first) { text += ",order=points_first"; }
   if (l.order == block_order::levels_first) { text += ",order=levels_first"; }
+  if (l.adjacent) { text += ",adjacent"; }
   return text;
 }
 
@@ -114,10 +124,13 @@ inline launch parse_launch(std::string_view text, launch result) {
     } else if (text.starts_with("order=levels_first")) {
       text.remove_prefix(18);
       result.order = block_order::levels_first;
+    } else if (text.starts_with("adjacent")) {
+      text.remove_prefix(8);
+      result.adjacent = true;
     } else {
       throw std::invalid_argument("unknown part '" + std::string(text) +
                                   "': known are XxYxZ, levels=, min_blocks=, order=points_first, "
-                                  "order=levels_first");
+                                  "order=levels_first, adjacent");
     }
     if (text.starts_with(',') && text.size() > 1) {
       text.remove_prefix(1);

@@ -4,7 +4,7 @@
 // levels.
 #pragma once
 
-#include <icobench/gpu_variant.hpp>
+#include <shared/levels.hpp>
 
 namespace icobench::kernels {
 
@@ -29,10 +29,8 @@ struct interpolate_kloop {
       if (v < 0) { return; }
       const neighbours<index_t, 6> edges = v2e(mesh, v);
       const interpolate<T> stencil = f.stencil(v);
-      ICOBENCH_NO_UNROLL
-      for (index_t k = index_t(t.z()); k < levels; k += index_t(t.extent_z())) {
-        f.store(v, k, stencil(gather(f.p_e, edges, k)));
-      }
+      for_levels<true>(t, levels,
+                       [&](index_t k) { f.store(v, k, stencil(gather(f.p_e, edges, k))); });
     }
   };
 };

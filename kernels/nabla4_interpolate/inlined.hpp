@@ -2,7 +2,7 @@
 //
 // Trades flops (every edge twice, 148 instead of 85 a vertex and level) and loads that the L1 cache
 // serves (24 vertices' u and v, of which 7 are distinct) for 48 bytes of traffic. `kloop` keeps
-// 72 coefficients in registers, so that 8 warps fit a multiprocessor; `naive` reads them (580 bytes
+// 72 coefficients in registers, so that 8 warps fit a multiprocessor; `naive` reads them (576 bytes
 // and, indirect, 120 of tables) for each level.
 //
 // Not measured yet.
@@ -20,7 +20,7 @@ struct inlined_nabla4_interpolate {
       std::conditional_t<walks && !vertical, compiled_list<compiled_for<1>>,
                          compiled_list<compiled_for<1>, compiled_for<2>, compiled_for<3>>>;
   static constexpr launch tuned(access a) {
-    if (!walks) { return {.block = {64, 1, 4}, .min_blocks = 2}; }
+    if (!walks) { return {.block = {64, 1, 4}, .min_blocks = 3}; }
     if (vertical) {
       return {.block = {64, 1, 2}, .levels = 10, .min_blocks = a == access::strided ? 2 : 1};
     }

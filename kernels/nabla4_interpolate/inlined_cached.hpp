@@ -1,12 +1,13 @@
 // A block computes nabla4 on a tile of edges into shared memory, then interpolate on the vertices
 // within: z_nabla4_e2 never leaves the multiprocessor and each edge is computed about once.
 //
-// Trades shared memory (24 bytes a thread and level) and the rim of the tile (one column and two
-// rows: 256 threads for 31 x 6 vertices are 1.38 times the work) for 24 of 48 bytes of traffic in
-// the L1 cache and half the flops of inlined. One barrier for all levels of a block, so that a
-// thread never holds the coefficients of both stencils. The feature `sync_per_level` has two
-// levels in shared memory whatever their number and a barrier for each level: smaller and longer
-// blocks, but 42 coefficients at once.
+// Trades shared memory (24 bytes a thread and level), a barrier and the rim of the tile (one column
+// and two rows: 256 threads for 31 x 6 vertices are 1.38 times the work on edges) for the 48 bytes
+// a vertex and level of z_nabla4_e2 and a quarter of the flops of inlined. One barrier for all
+// levels of a block, so that a thread never holds the coefficients of both stencils.
+//
+// The feature `sync_per_level` has two levels in shared memory, whatever their number, and a
+// barrier for each level: longer walks, but 42 coefficients at once.
 //
 // Not measured yet.
 #pragma once
@@ -51,16 +52,15 @@ struct inlined_cached {
       const auto threads = mesh_of_block(t);
       const auto me = index_t(t.rank());
       const index_t count = rounds(t, levels);
-      const auto level = [&](index_t round) {
-        return index_t(t.z() + unsigned(round) * t.extent_z());
-      };
+      const walk w = walk_of(t, levels);
+      const auto level = [&](index_t round) { return w.first + round * w.step; };
       const auto cache = [&](index_t slot) {
         return t.template shared<T>() + slot * 3 * threads.plane;
       };
 
       const edges_of_point<Mesh, T, !vertical> edges(mesh, edge, point.id);
       const auto compute_edges = [&](index_t k, T* z_nabla4) {
-        if (k >= levels) { return; }
+        if (k >= w.end) { return; }
         ICOBENCH_UNROLL_ALL
         for (int c = 0; c < 3; ++c) {
           z_nabla4[threads.id({me, c})] = edges(edge, c, k, vertical ? k : 0);
@@ -68,7 +68,7 @@ struct inlined_cached {
       };
       const neighbours<index_t, 6> around = v2e(threads, me);
       const auto compute_vertex = [&](const interpolate<T>& stencil, index_t k, const T* z_nabla4) {
-        if (k >= levels || !point.has_result) { return; }
+        if (k >= w.end || !point.has_result) { return; }
         neighbours<T, 6> p_e;
         ICOBENCH_UNROLL_ALL
         for (int s = 0; s < 6; ++s) { p_e[s] = z_nabla4[around[s]]; }

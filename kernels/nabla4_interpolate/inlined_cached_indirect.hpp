@@ -3,13 +3,14 @@
 //
 // An edge is found by its number: the block keeps a window of four edges a vertex, from the first
 // that its first vertex owns. Edges beyond the window, or owned by a vertex of another block, are
-// computed by the thread that needs them, so that any order will do; but only where edges are
-// numbered with their vertices (per_vertex) is much found: of the six edges of a vertex on a torus
-// then three are its own, one is the neighbour's and two belong to other rows, hence to other
-// blocks (per_orientation: one own, and the other five computed by each thread that needs them).
+// computed by the thread that needs them, so that any order will do. How much is found depends on
+// the order: of the six edges of a vertex on a torus in rows, with edges numbered with their
+// vertices (per_vertex), three are its own, one is the neighbour's, and two belong to other rows,
+// hence mostly to other blocks; with edges per_orientation only its own ones of one orientation
+// are found.
 //
 // Trades shared memory (32 bytes a vertex and level) and two barriers for at most a sixth of the
-// flops of inlined. Coefficients are read once for the four levels of a thread.
+// flops of inlined: a test of the idea, which wants vertices in the order of a space-filling curve.
 //
 // Not measured yet.
 #pragma once
@@ -69,9 +70,10 @@ struct inlined_cached_indirect {
       t.sync();
       const index_t begin = *window_begin, size = index_t(window(t.block_dim().x));
       T* const cache = t.template shared<T>(header) + index_t(t.thread().z) * batch * size;
+      const walk w = walk_of(t, levels);
       const auto level = [&](int n) {
-        const index_t k = index_t(t.z() + unsigned(n) * t.extent_z());
-        return k < levels ? k : 0;
+        const index_t k = w.first + n * w.step;
+        return k < w.end ? k : 0;
       };
       const auto cached = [&](int s) {
         return edges[s] >= begin && edges[s] - begin < size && in_block(owner[s]);
@@ -107,8 +109,8 @@ struct inlined_cached_indirect {
       const interpolate<T> stencil = vertex.stencil(v);
       ICOBENCH_UNROLL_ALL
       for (int n = 0; n < batch; ++n) {
-        const index_t k = index_t(t.z() + unsigned(n) * t.extent_z());
-        if (k < levels) { vertex.store(v, k, stencil(p_e[n])); }
+        const index_t k = w.first + n * w.step;
+        if (k < w.end) { vertex.store(v, k, stencil(p_e[n])); }
       }
     }
   };

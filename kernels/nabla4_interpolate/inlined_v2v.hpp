@@ -26,7 +26,7 @@ struct inlined_v2v {
                          compiled_list<compiled_for<1>, compiled_for<2>, compiled_for<3>>>;
   static constexpr bool torus_order = !general;
   static constexpr launch tuned(access a) {
-    if (!walks) { return {.block = {64, 1, 4}, .min_blocks = 2}; }
+    if (!walks) { return {.block = {64, 1, 4}, .min_blocks = 3}; }
     if (vertical) { return {.block = {64, 1, 2}, .levels = 10}; }
     return a == access::strided ? launch{.block = {32, 4, 1}, .levels = 40}
                                 : launch{.block = {128, 1, 1}, .levels = 40};

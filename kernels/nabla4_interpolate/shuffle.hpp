@@ -54,11 +54,12 @@ struct shuffled_nabla4_interpolate {
         if constexpr (!vertical) { stencil[n] = edge.stencil(e[n], 0); }
       }
       const interpolate<T> at_vertex = vertex.stencil(v);
+      const walk mine = walk_of(t, levels);
       const index_t count = rounds(t, levels);  // every lane takes part in every shuffle
       ICOBENCH_NO_UNROLL
       for (index_t n = 0; n < count; ++n) {
-        const auto walked = index_t(t.z() + unsigned(n) * t.extent_z());
-        const index_t k = walked < levels ? walked : 0;
+        const index_t walked = mine.first + n * mine.step;
+        const index_t k = walked < mine.end ? walked : 0;
         const neighbours<T, 8> u = gather(edge.u, around, k), w = gather(edge.v, around, k);
         const neighbours<T, 5> z = gather(edge.z, e, k);
         neighbours<T, 5> p;
@@ -70,7 +71,7 @@ struct shuffled_nabla4_interpolate {
                             {{w[at[0]], w[at[1]], w[at[2]], w[at[3]]}}, z[s]);
         }
         const T west = t.shuffle_up(p[0], 1, width), southeast = t.shuffle_up(p[4], 1, width);
-        if (walked < levels && point.has_result) {
+        if (walked < mine.end && point.has_result) {
           vertex.store(v, k, at_vertex({{west, p[0], p[1], p[2], p[3], southeast}}));
         }
       }

@@ -2,41 +2,20 @@
 // shared/march.hpp.
 //
 // Trades occupancy for traffic and parallelism within a thread: eight warps fill a multiprocessor,
-// since each thread holds the state of several levels in up to 255 registers, and shared memory two
-// rows of everything. A strip of 120 columns computes four halo lanes in 128, and each part of a
-// strip two rows before its first.
-//
-// Not measured yet.
+// since each thread holds the state of five levels in more than 200 registers, and shared memory
+// the rows of two steps. Of 32 lanes 30 have a result, and each part of a strip begins two rows
+// before its first.
 #pragma once
 
 #include <shared/march.hpp>
 
 namespace icobench::kernels {
 
-template <bool bulk>
-struct march_to_cells {
+template <bool bulk, class... Compiled>
+struct march_to_cells : marching<true, bulk, Compiled...> {
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
-  using compiled = compiled_list<compiled_shape<128, 1, 2, 5>, compiled_shape<128, 1, 2, 4>,
-                                 compiled_shape<64, 1, 4, 5>, compiled_shape<64, 1, 4, 4>,
-                                 compiled_shape<64, 1, 4, 3>, compiled_shape<96, 1, 2, 5>,
-                                 compiled_shape<96, 1, 2, 4>, compiled_shape<64, 1, 2, 4>>;
-  static constexpr access only = access::strided;
-  static constexpr ordering edges = ordering::per_orientation;
   static constexpr launch tuned(access) {
-    return bulk ? launch{.block = {128, 1, 2}, .levels = 5}
-                : launch{.block = {64, 1, 2}, .levels = 4};
-  }
-  template <class Shape, class T>
-  using shape = march_shape<true, T, Shape::block.x, Shape::block.z, Shape::levels>;
-  template <class Shape, class T>
-  static constexpr std::size_t shared_bytes_of() {
-    return march_memory<shape<Shape, T>, T>::bytes(bulk);
-  }
-  template <class Shape>
-  static gpu::extent3 grid(const rectangle& domain, index_t levels,
-                           const gpu::device_facts& facts) {
-    using s = shape<Shape, double>;
-    return march_blocks(domain, levels, s::columns, s::levels, facts);
+    return {.block = {64, 1, bulk ? 4u : 2u}, .levels = bulk ? 5 : 4};
   }
 
   template <class Mesh, class T>
@@ -48,9 +27,9 @@ struct march_to_cells {
     verts2cells_operands<T> cell;
     index_t levels;
 
-    template <class Shape, class Thread>
+    template <class Choice, class Thread>
     ICOBENCH_DEVICE void operator()(Thread& t) const {
-      march<true, bulk, Shape, Mesh, T>{mesh, domain, edge, vertex, cell, levels}.run(t);
+      march_to_cells::template run<Choice, T>(*this, t);
     }
   };
 };
@@ -60,12 +39,20 @@ void register_nabla4_interpolate_verts2cells_march(registry& r) {
   variant_info info{.chain = "nabla4_interpolate_verts2cells",
                     .schedule = "march",
                     .fusion = "inlined_cached",
-                    .description = "blocks march over rows, rows in shared memory"};
-  add_gpu_variant<Backend, march_to_cells<false>>(r, info);
+                    .description = "blocks march over rows and keep what earlier rows gave"};
+  add_gpu_variant<Backend,
+                  march_to_cells<false, compiled_shape<64, 1, 2, 4>, compiled_shape<64, 1, 4, 4>,
+                                 compiled_shape<64, 1, 2, 2>>>(r, info);
   if constexpr (Backend::bulk_copies) {
     info.feature = "bulk";
-    info.description += ", copied ahead by themselves";
-    add_gpu_variant<Backend, march_to_cells<true>>(r, info);
+    info.description = "a march whose rows are copied ahead to shared memory";
+    add_gpu_variant<
+        Backend, march_to_cells<true, compiled_shape<64, 1, 4, 5>, compiled_shape<128, 1, 2, 5>>>(
+        r, info);
+    info.feature = "multicast";
+    info.description = "a march with rows copied ahead, coefficients for four blocks at once";
+    add_gpu_variant<Backend, march_to_cells<true, compiled_shape<64, 1, 4, 5, 4>,
+                                            compiled_shape<128, 1, 2, 5, 4>>>(r, info);
   }
 }
 

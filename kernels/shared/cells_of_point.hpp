@@ -5,8 +5,19 @@
 
 namespace icobench::kernels {
 
-// A strided point has two cells with neighbouring ids: four distinct vertices instead of six are
-// read and one store of two elements, streaming because nobody reads the result soon, serves both.
+// Stores the cells of a point: those of a strided one have neighbouring ids, so that one store of
+// two elements serves both, streaming because nobody reads the result soon.
+template <int count, class T>
+ICOBENCH_FUNCTION inline void store_cells(const verts2cells_operands<T>& f, index_t first,
+                                          index_t k, const T (&result)[count]) {
+  if constexpr (count == 2) {
+    gpu::store_pair(f.out.address(first, k), result[0], result[1]);
+  } else {
+    f.out(first, k) = result[0];
+  }
+}
+
+// A strided point has two cells: four distinct vertices instead of six are read.
 template <class Mesh>
 struct cells_of_point {
   static constexpr int count = Mesh::cells_per_point;
@@ -34,11 +45,23 @@ struct cells_of_point {
     for (int c = 0; c < count; ++c) {
       result[c] = cell[c](gather(f.p_u, corners[c], k), gather(f.p_v, corners[c], k));
     }
-    if constexpr (count == 2) {
-      gpu::store_pair(f.out.address(first, k), result[0], result[1]);
-    } else {
-      f.out(first, k) = result[0];
+    store_cells(f, first, k, result);
+  }
+
+  // The same from p_u and p_v in shared memory, numbered as this mesh does, for the cells from
+  // `first_cell` on.
+  template <class T>
+  ICOBENCH_FUNCTION void compute(const verts2cells_operands<T>& f, index_t first_cell,
+                                 const verts2cells<T> (&cell)[count], const T* p_u, const T* p_v,
+                                 index_t k) const {
+    T result[count];
+    ICOBENCH_UNROLL_ALL
+    for (int c = 0; c < count; ++c) {
+      const auto& at = corners[c];
+      result[c] =
+          cell[c]({{p_u[at[0]], p_u[at[1]], p_u[at[2]]}}, {{p_v[at[0]], p_v[at[1]], p_v[at[2]]}});
     }
+    store_cells(f, first_cell, k, result);
   }
 };
 

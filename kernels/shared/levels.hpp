@@ -9,17 +9,21 @@ namespace icobench::kernels {
 template <bool walks, class Thread, class F>
 ICOBENCH_DEVICE inline void for_levels(const Thread& t, index_t levels, F at) {
   if constexpr (walks) {
+    const walk w = walk_of(t, levels);
     ICOBENCH_NO_UNROLL
-    for (index_t k = index_t(t.z()); k < levels; k += index_t(t.extent_z())) { at(k); }
+    for (index_t k = w.first; k < w.end; k += w.step) { at(k); }
   } else {
     if (const index_t k = index_t(t.z()); k < levels) { at(k); }
   }
 }
 
-// How many levels the threads of a block take, the same for all: those of a block with barriers
+// How many levels the threads of a block take, the same for all: those that wait for each other
 // have to go through as many, whether the last one exists or not.
 template <class Thread>
 ICOBENCH_DEVICE inline index_t rounds(const Thread& t, index_t levels) {
+  if constexpr (requires { t.adjacent(); }) {
+    if (t.adjacent() > 0) { return t.adjacent(); }
+  }
   return (levels + index_t(t.extent_z()) - 1) / index_t(t.extent_z());
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <shared/cells_of_point.hpp>
+#include <shared/levels.hpp>
 
 namespace icobench::kernels {
 
@@ -30,10 +31,7 @@ struct verts2cells_kloop {
       const cells_of_point<Mesh> cells(mesh, point);
       verts2cells<T> stencil[Mesh::cells_per_point];
       cells.load(f, stencil);
-      ICOBENCH_NO_UNROLL
-      for (index_t k = index_t(t.z()); k < levels; k += index_t(t.extent_z())) {
-        cells.compute(f, stencil, k);
-      }
+      for_levels<true>(t, levels, [&](index_t k) { cells.compute(f, stencil, k); });
     }
   };
 };

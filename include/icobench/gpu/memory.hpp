@@ -36,9 +36,6 @@ ICOBENCH_FUNCTION inline std::int32_t renew(std::int32_t number, std::int32_t co
   return number + (counter >> 31);
 }
 
-// How long a line that is copied stays in the L2 cache.
-enum class eviction : std::uint8_t { normal, first, last };
-
 // In shared memory: counts the bytes of copies that run while threads do other things; see
 // copy_bulk of the thread.
 struct bulk_barrier {

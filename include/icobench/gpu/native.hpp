@@ -117,26 +117,59 @@ struct native_thread {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #endif
   }
-  ICOBENCH_DEVICE void copy_bulk(void* to, const void* from, unsigned bytes, bulk_barrier& barrier,
-                                 eviction hint) const {
+  ICOBENCH_DEVICE void expect_bulk(bulk_barrier& barrier, unsigned bytes) const {
 #if __CUDA_ARCH__ >= 900
-    const unsigned at = shared_address(&barrier);
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(bytes)
-                 : "memory");
-    if (bytes == 0) { return; }
-    std::uint64_t policy;
-    if (hint == eviction::first) {
-      asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-    } else if (hint == eviction::last) {
-      asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-    } else {
-      asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
-    }
     asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
-        "[%0], [%1], %2, [%3], %4;" ::"r"(shared_address(to)),
-        "l"(from), "r"(bytes), "r"(at), "l"(policy)
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&barrier)),
+        "r"(bytes)
         : "memory");
+#endif
+  }
+  // An eviction hint made it slower, whichever (march, H200).
+  ICOBENCH_DEVICE void copy_bulk(void* to, const void* from, unsigned bytes, bulk_barrier& barrier,
+                                 bool all) const {
+#if __CUDA_ARCH__ >= 900
+    if (all) {
+      asm volatile(
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+          "[%0], [%1], %2, [%3], %4;" ::"r"(shared_address(to)),
+          "l"(from), "r"(bytes), "r"(shared_address(&barrier)),
+          "h"(static_cast<unsigned short>((1u << cluster_size()) - 1))
+          : "memory");
+    } else {
+      asm volatile(
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+          "[%3];" ::"r"(shared_address(to)),
+          "l"(from), "r"(bytes), "r"(shared_address(&barrier))
+          : "memory");
+    }
+#endif
+  }
+  ICOBENCH_DEVICE unsigned cluster_size() const {
+    unsigned n = 1;
+#if __CUDA_ARCH__ >= 900
+    asm("mov.u32 %0, %cluster_nctarank;" : "=r"(n));
+#endif
+    return n;
+  }
+  ICOBENCH_DEVICE unsigned cluster_rank() const {
+    unsigned n = 0;
+#if __CUDA_ARCH__ >= 900
+    asm("mov.u32 %0, %cluster_ctarank;" : "=r"(n));
+#endif
+    return n;
+  }
+  ICOBENCH_DEVICE void arrive_cluster() const {
+#if __CUDA_ARCH__ >= 900
+    // Released within the block only: waiting for its stores to device memory as well made the
+    // march twice as slow, and those are nobody's business here.
+    __syncthreads();
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+#endif
+  }
+  ICOBENCH_DEVICE void wait_cluster() const {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 #endif
   }
   ICOBENCH_DEVICE void wait_bulk(bulk_barrier& barrier, unsigned phase) const {
@@ -292,6 +325,25 @@ struct native_backend {
   template <class Compiled>
   using instance = Compiled;
 
+  // Blocks that the device runs at once. Clusters do not fit everywhere: their blocks run on one
+  // part of the device, and parts differ in size.
+  template <class Compiled, class Kernel>
+  static unsigned resident_blocks(const device& d, extent3 block, std::size_t shared_bytes) {
+    const kernel_facts facts = inspect<Compiled, Kernel>(d, {}, block, shared_bytes);
+    const int all = d.facts().multiprocessors * facts.blocks_per_multiprocessor;
+#if !defined(__HIPCC__)
+    if constexpr (has_cluster<Compiled>) {
+      cluster_launch<Compiled> launch({Compiled::cluster, 1, 1}, block, shared_bytes);
+      int clusters = 0;
+      native::check(
+          cudaOccupancyMaxActiveClusters(&clusters, &entry<Compiled, Kernel>, &launch.config),
+          "resident clusters");
+      return std::min<unsigned>(unsigned(all), unsigned(clusters) * Compiled::cluster);
+    }
+#endif
+    return unsigned(all);
+  }
+
   // Facts of a launch; throws device_error when the device cannot run it.
   template <class Compiled, class Kernel>
   static kernel_facts inspect(const device& d, extent3 grid, extent3 block,
@@ -319,6 +371,13 @@ struct native_backend {
   template <class Compiled, class Kernel>
   static void launch(const device&, extent3 grid, extent3 block, std::size_t shared_bytes,
                      const Kernel& kernel) {
+#if !defined(__HIPCC__)
+    if constexpr (has_cluster<Compiled>) {
+      cluster_launch<Compiled> launch(grid, block, shared_bytes);
+      native::check(cudaLaunchKernelEx(&launch.config, &entry<Compiled, Kernel>, kernel), "launch");
+      return;
+    }
+#endif
     entry<Compiled, Kernel>
         <<<dim3(grid.x, grid.y, grid.z), dim3(block.x, block.y, block.z), shared_bytes>>>(kernel);
     native::check(ICOBENCH_GPU(GetLastError)(), "launch");
@@ -326,6 +385,26 @@ struct native_backend {
 
   // The first device; throws device_error when there is none.
   static std::unique_ptr<device> open();
+
+ private:
+#if !defined(__HIPCC__)
+  // The runtime's own description, which refers to its attribute.
+  template <class Compiled>
+  struct cluster_launch {
+    cudaLaunchAttribute attribute{};
+    cudaLaunchConfig_t config{};
+    cluster_launch(extent3 grid, extent3 block, std::size_t shared_bytes) {
+      attribute.id = cudaLaunchAttributeClusterDimension;
+      attribute.val.clusterDim = {Compiled::cluster, 1, 1};
+      config.gridDim = dim3(grid.x, grid.y, grid.z);
+      config.blockDim = dim3(block.x, block.y, block.z);
+      config.dynamicSmemBytes = shared_bytes;
+      config.attrs = &attribute;
+      config.numAttrs = 1;
+    }
+    cluster_launch(const cluster_launch&) = delete;
+  };
+#endif
 };
 
 namespace native {

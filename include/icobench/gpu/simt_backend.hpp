@@ -30,6 +30,12 @@ struct simt_backend {
   template <class Compiled>
   using instance = compiled_for<>;
 
+  // They run one after another: as many as show how work is shared among them.
+  template <class Compiled, class Kernel>
+  static unsigned resident_blocks(const device&, extent3, std::size_t) {
+    return 20;
+  }
+
   template <class Compiled, class Kernel>
   static kernel_facts inspect(const device&, extent3 grid, extent3 block,
                               std::size_t shared_bytes) {

@@ -57,14 +57,14 @@ struct indirect_mesh {
   ICOBENCH_FUNCTION neighbours<index_t, 15> c2v2e(index_t c) const {
     return slots<15>(c2v2e_table, c, 0);
   }
-  ICOBENCH_FUNCTION packed_positions<18> e_c2v2e(index_t c) const {
-    return {slots<3>(e_c2v2e_table, c, 0)};
+  ICOBENCH_FUNCTION int e_c2v2e(index_t c, int n) const {
+    return unpack_position(e_c2v2e_table(c, n / 8, 0), n);
   }
   ICOBENCH_FUNCTION neighbours<index_t, 12> c2v2e2c2v(index_t c) const {
     return slots<12>(c2v2e2c2v_table, c, 0);
   }
-  ICOBENCH_FUNCTION packed_positions<60> e_c2v2e2c2v(index_t c) const {
-    return {slots<8>(e_c2v2e2c2v_table, c, 0)};
+  ICOBENCH_FUNCTION int e_c2v2e2c2v(index_t c, int n) const {
+    return unpack_position(e_c2v2e2c2v_table(c, n / 8, 0), n);
   }
 };
 

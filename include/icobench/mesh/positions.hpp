@@ -8,14 +8,18 @@
 
 namespace icobench {
 
-// Positions 0 ... 15, eight in a word of 32 bits, the first in the lowest: a twelfth of the loads
-// that one byte or one word for each would take.
+// Position n of the word n / 8 of packed positions 0 ... 15: eight in a word of 32 bits, the first
+// in the lowest. They take an eighth of the loads that a word or byte for each would.
+ICOBENCH_FUNCTION constexpr int unpack_position(index_t word, int n) {
+  return int(std::uint32_t(word) >> (4 * (n % 8)) & 15u);
+}
+
 template <int count>
 struct packed_positions {
   static constexpr int words = (count + 7) / 8;
   neighbours<index_t, words> packed;
   ICOBENCH_FUNCTION constexpr int operator[](int n) const {
-    return int(std::uint32_t(packed[n / 8]) >> (4 * (n % 8)) & 15u);
+    return unpack_position(packed[n / 8], n);
   }
 };
 

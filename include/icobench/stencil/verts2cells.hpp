@@ -20,6 +20,17 @@ struct verts2cells {
     for (int m = 1; m < 3; ++m) { sum += p_u[m] * coeff_1[m] + p_v[m] * coeff_2[m]; }
     return T(0.5) * sum;
   }
+
+  // The weights of the sum, halved too, for stencils composed with it.
+  ICOBENCH_FUNCTION verts2cells<T> weights() const {
+    verts2cells<T> w;
+    ICOBENCH_UNROLL_ALL
+    for (int m = 0; m < 3; ++m) {
+      w.coeff_1[m] = T(0.5) * coeff_1[m];
+      w.coeff_2[m] = T(0.5) * coeff_2[m];
+    }
+    return w;
+  }
 };
 
 // Operands of verts2cells: p_u, p_v on vertices, the others on cells, coefficients with 3 slots.

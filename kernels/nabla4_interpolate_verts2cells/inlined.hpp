@@ -1,0 +1,71 @@
+// Each cell evaluates interpolate at its three corners, and they nabla4 on their six edges.
+//
+// Trades flops (912 instead of 109 a vertex and level) and loads (each cell reads 18 edges' 10
+// coefficients and diamonds) for the 80 bytes a vertex and level of the intermediates: a bound on
+// what fusing without sharing costs. As no register file holds 220 coefficients, `kloop` reads them
+// from the L1 cache for each level, where the threads of a block, all at the same few cells, find
+// them again.
+//
+// Not measured yet.
+#pragma once
+
+#include <shared/cells_of_point.hpp>
+#include <shared/edges_of_vertex.hpp>
+#include <shared/nabla4_interpolate_verts2cells.hpp>
+
+namespace icobench::kernels {
+
+template <bool walks>
+struct inlined_nabla4_interpolate_verts2cells {
+  using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
+  using compiled = compiled_list<compiled_for<2>, compiled_for<3>>;
+  static constexpr launch tuned(access a) {
+    return {
+        .block = {32, 1, 8}, .levels = walks ? 0 : 1, .min_blocks = a == access::strided ? 2 : 3};
+  }
+  static std::string reject(const launch& l) { return walks ? "" : one_level_only(l); }
+
+  template <class Mesh, class T>
+  struct kernel {
+    Mesh mesh;
+    typename Mesh::domain domain;
+    nabla4_operands<T> edge;
+    interpolate_operands<T> vertex;
+    verts2cells_operands<T> cell;
+    index_t levels;
+
+    template <class Thread>
+    ICOBENCH_DEVICE void operator()(Thread& t) const {
+      const index_t point = mesh.point(domain, t.x(), t.y());
+      if (point < 0) { return; }
+      for_levels<walks>(t, levels, [&](index_t k) {
+        const Mesh again = mesh.renewed(k);
+        const cells_of_point<Mesh> here(again, gpu::renew(point, k));
+        T result[here.count];
+        ICOBENCH_UNROLL_ALL
+        for (int c = 0; c < here.count; ++c) {
+          neighbours<T, 3> p_u, p_v;
+          ICOBENCH_UNROLL_ALL
+          for (int m = 0; m < 3; ++m) {
+            const index_t v = here.corners[c][m];
+            const edges_of_vertex<T, layout::ifirst, false> edges(again, edge, v);
+            const vector2<T> p = vertex.stencil(v)(edges(edge, k, 0));
+            p_u[m] = p.u;
+            p_v[m] = p.v;
+          }
+          result[c] = cell.stencil(here.first + c)(p_u, p_v);
+        }
+        store_cells(cell, here.first, k, result);
+      });
+    }
+  };
+};
+
+template <class Backend>
+void register_nabla4_interpolate_verts2cells_inlined(registry& r) {
+  add_naive_and_kloop<Backend, inlined_nabla4_interpolate_verts2cells>(
+      r, {.fusion = "inlined",
+          .description = "each cell evaluates its three corners and they their six edges"});
+}
+
+}  // namespace icobench::kernels

@@ -1,0 +1,99 @@
+// nabla4 and interpolate composed to one stencil at a vertex.
+#pragma once
+
+#include <shared/column.hpp>
+
+namespace icobench::kernels {
+
+// Both stencils are linear: p_u and p_v are weighted sums of u and v at seven vertices and z at six
+// edges. Composing the weights takes about 300 flops, then a level takes 40 multiply-adds.
+//
+// A vertex's weights are collected from the four diamonds it is part of. Strided, where they go is
+// known to the compiler; indirect, the table e_v2e2c2v says it at run time, and the weights are
+// collected in shared memory: `scratch` values a thread.
+template <class Mesh, class T>
+class composed_vertex {
+ public:
+  static constexpr int scratch = Mesh::kind == access::indirect ? 28 : 0;
+
+  template <class Thread>
+  ICOBENCH_DEVICE composed_vertex(const Thread& t, const Mesh& mesh, const nabla4_operands<T>& edge,
+                                  const interpolate_operands<T>& vertex, index_t v)
+      : vertex_(v), around_(mesh.v2e2c2v(v)), edges_(v2e(mesh, v)) {
+    if constexpr (scratch == 0) {
+      compose(mesh, edge, vertex, v, of_vertices_);
+    } else {
+      column<T, scratch> collected(t, 0);
+      compose(mesh, edge, vertex, v, collected);
+      ICOBENCH_UNROLL_ALL
+      for (int n = 0; n < 28; ++n) { of_vertices_[n] = collected[n]; }
+    }
+  }
+
+  // Closed forms take fewer registers than their ids; ids from tables are kept.
+  ICOBENCH_DEVICE vector2<T> operator()(const Mesh& mesh, const nabla4_operands<T>& edge,
+                                        index_t k) const {
+    if constexpr (Mesh::kind == access::strided) {
+      const Mesh again = mesh.renewed(k);
+      const index_t v = gpu::renew(vertex_, k);
+      return sum(edge, again.v2e2c2v(v), v2e(again, v), k);
+    } else {
+      return sum(edge, around_, edges_, k);
+    }
+  }
+
+ private:
+  ICOBENCH_DEVICE vector2<T> sum(const nabla4_operands<T>& edge,
+                                 const neighbours<index_t, 7>& around,
+                                 const neighbours<index_t, 6>& edges, index_t k) const {
+    const neighbours<T, 7> u = gather(edge.u, around, k), v = gather(edge.v, around, k);
+    const neighbours<T, 6> z = gather(edge.z, edges, k);
+    vector2<T> of_u{}, of_v{}, of_z{};
+    ICOBENCH_UNROLL_ALL
+    for (int m = 0; m < 7; ++m) {
+      of_u.u += u[m] * of_vertices_[4 * m];
+      of_v.u += v[m] * of_vertices_[4 * m + 1];
+      of_u.v += u[m] * of_vertices_[4 * m + 2];
+      of_v.v += v[m] * of_vertices_[4 * m + 3];
+    }
+    ICOBENCH_UNROLL_ALL
+    for (int s = 0; s < 6; ++s) {
+      of_z.u += z[s] * of_edges_[2 * s];
+      of_z.v += z[s] * of_edges_[2 * s + 1];
+    }
+    return {of_u.u + of_v.u + of_z.u, of_u.v + of_v.v + of_z.v};
+  }
+
+  template <class Weights>
+  ICOBENCH_DEVICE void compose(const Mesh& mesh, const nabla4_operands<T>& edge,
+                               const interpolate_operands<T>& vertex, index_t v,
+                               Weights& of_vertices) {
+    ICOBENCH_UNROLL_ALL
+    for (int n = 0; n < 28; ++n) { of_vertices[n] = 0; }
+    const auto position = mesh.e_v2e2c2v(v);
+    const interpolate<T> outer = vertex.stencil(v);
+    ICOBENCH_UNROLL_ALL
+    for (int s = 0; s < 6; ++s) {
+      const nabla4_weights<T> inner = edge.stencil(edges_[s], 0).weights();
+      const T c_u = outer.coeff_1[s], c_v = outer.coeff_2[s];
+      of_edges_[2 * s] = c_u * inner.z;
+      of_edges_[2 * s + 1] = c_v * inner.z;
+      ICOBENCH_UNROLL_ALL
+      for (int d = 0; d < 4; ++d) {
+        const int m = position[4 * s + d];
+        of_vertices[4 * m] += c_u * inner.u[d];
+        of_vertices[4 * m + 1] += c_u * inner.v[d];
+        of_vertices[4 * m + 2] += c_v * inner.u[d];
+        of_vertices[4 * m + 3] += c_v * inner.v[d];
+      }
+    }
+  }
+
+  index_t vertex_;
+  neighbours<index_t, 7> around_;
+  neighbours<index_t, 6> edges_;
+  neighbours<T, 28> of_vertices_;  // [vertex][p_u of u, p_u of v, p_v of u, p_v of v]
+  neighbours<T, 12> of_edges_;     // [edge][p_u, p_v]
+};
+
+}  // namespace icobench::kernels

@@ -1,0 +1,179 @@
+"""Dumps of the benchmark programs: reading, checking, grouping, matching.
+
+Records are the dictionaries of the file, whose fields src/bench/dump.schema.json describes.
+`python3 scripts/icobench/dump.py DUMP...` checks dumps and ends with status 2 at the first bad one.
+"""
+import functools
+import json
+import math
+import pathlib
+import sys
+from dataclasses import dataclass
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+    from icobench import command
+    command.require("jsonschema")
+
+import jsonschema
+
+from icobench.command import BadInput
+
+SCHEMA = pathlib.Path(__file__).parents[2] / "src" / "bench" / "dump.schema.json"
+VERSION = "icobench-dump-2"
+
+
+@dataclass
+class Dump:
+    path: str
+    complete: bool
+    context: dict
+    records: list
+
+    def devices(self):
+        return {record["backend"]: self.context["devices"].get(record["backend"], {})
+                for record in self.records}
+
+
+def timed(records):
+    """Those with samples; a run that was stopped may have measured a record in part."""
+    return [r for r in records if r["status"] in ("ok", "stopped") and "samples" in r]
+
+
+def reject(number):
+    raise ValueError(f"{number} is no number of JSON")
+
+
+def distinct(pairs):
+    keys = [key for key, _ in pairs]
+    twice = next((key for key in keys if keys.count(key) > 1), None)
+    if twice is not None:
+        raise ValueError(f"'{twice}' occurs twice in an object")
+    return dict(pairs)
+
+
+def finite(text):
+    value = float(text)
+    return value if math.isfinite(value) else reject(text)
+
+
+def read_json(path):
+    """Strict, as other languages' parsers are: no NaN, no repeated keys."""
+    try:
+        return json.loads(pathlib.Path(path).read_text(encoding="utf-8"), parse_constant=reject,
+                          parse_float=finite, object_pairs_hook=distinct)
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path}: not valid JSON: {error}") from error
+
+
+@functools.cache
+def validator():
+    schema = json.loads(SCHEMA.read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def read(path):
+    content = read_json(path)
+    version = content.get("schema") if isinstance(content, dict) else None
+    if version != VERSION:
+        raise BadInput(f"{path}: not a dump of schema {VERSION}" +
+                       (f" but of {version}" if version else ""))
+    error = jsonschema.exceptions.best_match(validator().iter_errors(content))
+    if error:
+        where = "/".join(map(str, error.absolute_path)) or "top level"
+        raise BadInput(f"{path}: {where}: {error.message[:200]}")
+    if not content["records"]:
+        raise BadInput(f"{path}: has no records")
+    for record in timed(content["records"]):
+        seconds, samples = record["seconds"], record["samples"]
+        ascending = [seconds[key] for key in ("min", "low", "median", "high", "max")]
+        if seconds["count"] != len(samples) or ascending != sorted(ascending):
+            raise BadInput(f"{path}: {record['name']}: its statistics do not fit its samples")
+    return Dump(str(path), content["complete"], content["context"], content["records"])
+
+
+def groups(records):
+    """Lists of records that answer one question, by (chain, backend, precision)."""
+    result = {}
+    for record in records:
+        key = (record["chain"], record["backend"], record["precision"])
+        result.setdefault(key, []).append(record)
+    return result
+
+
+def short_name(record):
+    return record["name"].removeprefix(record["chain"] + "/")
+
+
+def labels(dumps):
+    """A short text for each dump: those of its facts in which the dumps differ."""
+    def facts(dump):
+        context, build = dump.context, dump.context["icobench"]
+        devices = " + ".join(sorted({d.get("name", "") for d in dump.devices().values()}))
+        return [devices, context["grid"]["name"], f"{context['levels']} levels", context["cache"],
+                build["git_revision"], build.get("compiler"), build.get("gpu_compiler"),
+                build.get("flags"), context["date"]]
+    rows = [[fact or "" for fact in facts(dump)] for dump in dumps]
+    differing = [column for column in zip(*rows) if len(set(column)) > 1]
+    texts = [", ".join(column[n] for column in differing[:3]) for n in range(len(dumps))]
+    if len(set(texts)) == len(dumps):
+        return texts
+    return [f"{n + 1}: {pathlib.Path(dump.path).name}" for n, dump in enumerate(dumps)]
+
+
+def differences(first, second):
+    """What makes two dumps incomparable, as texts; empty if nothing does."""
+    def grid(context):
+        g = context["grid"]
+        return (g["torus"] or g["uuid"] or g["name"], g["vertices"], g["edges"], g["cells"])
+    a, b = first.context, second.context
+    result = []
+    if grid(a) != grid(b):
+        result.append(f"grid ({a['grid']['name']}, {b['grid']['name']})")
+    for key in ("levels", "cache"):
+        if a[key] != b[key]:
+            result.append(f"{key} ({a[key]}, {b[key]})")
+    for key in ("chain", "precision"):
+        here, there = ({r[key] for r in timed(d.records)} for d in (first, second))
+        if not here & there:
+            result.append(f"{key} ({', '.join(sorted(here))}; {', '.join(sorted(there))})")
+    return result
+
+
+# How alike the records of two dumps must be to be the same benchmark: first as alike as can be,
+# then another backend, then another launch too (a new tuning of the same variant).
+ALIKE = [("name", "backend"), ("name",), ("variant", "ordering", "precision", "backend"),
+         ("variant", "ordering", "precision")]
+# With --anyway also another precision, then another chain.
+ALIKE_ANYWAY = ALIKE + [("variant", "ordering"),
+                        ("access", "schedule", "fusion", "feature", "ordering")]
+
+
+def match(first, second, anyway=False):
+    """Pairs of timed records of two dumps, and what is left over of each."""
+    here, there, pairs = timed(first.records), timed(second.records), []
+    for keys in ALIKE_ANYWAY if anyway else ALIKE:
+        def key(record):
+            return tuple(record[k] for k in keys)
+        for record in list(here):
+            same_here = [r for r in here if key(r) == key(record)]
+            same_there = [r for r in there if key(r) == key(record)]
+            if len(same_here) == len(same_there) == 1:
+                pairs.append((record, same_there[0]))
+                here.remove(record)
+                there.remove(same_there[0])
+    order = {id(record): n for n, record in enumerate(first.records)}
+    return sorted(pairs, key=lambda pair: order[id(pair[0])]), here, there
+
+
+def main():
+    for path in sys.argv[1:]:
+        print(f"{path}: valid, {len(read(path).records)} records")
+    return 0 if len(sys.argv) > 1 else command.complain("give at least one DUMP")
+
+
+if __name__ == "__main__":
+    command.run(main)

@@ -1,0 +1,182 @@
+import csv
+import io
+import json
+import os
+import pathlib
+import subprocess
+
+import support
+import synthetic
+
+SAMPLES = [1e-4 * (1 + 1e-4 * n) for n in range(12)]
+NAIVE = "nabla4/strided/naive/separate"
+
+
+class Compare(support.ScriptTest):
+    def pair(self, **changes):
+        return (self.write("a.json", synthetic.typical(1)),
+                self.write("b.json", synthetic.typical(2, **changes)))
+
+    def rows(self, *arguments, status=0):
+        out = json.loads(self.run_script("compare", *arguments, "--format", "json", status=status))
+        return [row for table in out["tables"] for row in table["rows"]], out["advice"]
+
+    def test_ranks_one_dump(self):
+        rows, advice = self.rows(self.pair()[0])
+        nabla4 = [row for row in rows if row["chain"] == "nabla4"]
+        self.assertEqual([row["variant"] for row in nabla4], [
+            "strided/kloop/separate/128", "indirect/kloop/separate/128",
+            "strided/naive/separate/128", "indirect/naive/separate/128"])
+        self.assertEqual([row["verdict"] for row in nabla4],
+                         ["faster", "faster", "baseline", "slower"])
+        self.assertAlmostEqual(nabla4[0]["speedup"], 165 / 145, delta=0.02)
+        self.assertAlmostEqual(nabla4[0]["times_floor"], 1.45, delta=0.02)
+        self.assertIn("no variant was throttled", advice[0])
+
+    def test_chosen_baseline(self):
+        rows, _ = self.rows(self.pair()[0], "--baseline", "indirect/naive")
+        self.assertEqual([row["variant"] for row in rows if row["verdict"] == "baseline"],
+                         ["indirect/naive/separate/128", "strided/naive/separate/128"])
+        self.assertIn("'odd'", self.run_script("compare", self.folder / "a.json", "--baseline",
+                                               "odd", status=2))
+
+    def test_two_runs_and_itself_are_the_same(self):
+        first, second = self.pair()
+        for other in (first, second):
+            rows, _ = self.rows(first, other)
+            self.assertEqual({row["verdict"] for row in rows}, {"same"})
+
+    def test_slower_fails(self):
+        first, second = self.pair(factor=1.05)
+        rows, _ = self.rows(first, second, status=1)
+        self.assertEqual({row["verdict"] for row in rows}, {"slower"})
+        self.run_script("compare", first, second, "--fail-on", "nothing")
+        self.assertIn("6 faster", self.run_script("compare", second, first))
+        rows, _ = self.rows(first, second, "--threshold", "10")
+        self.assertEqual({row["verdict"] for row in rows}, {"same"})
+
+    def test_refuses_what_is_not_comparable(self):
+        first, second = self.pair(grid=(74, 64), levels=65, cache="warm")
+        message = self.run_script("compare", first, second, status=2)
+        for word in ("grid (torus:298x257, torus:74x64)", "levels (80, 65)", "cache (cold, warm)"):
+            self.assertIn(word, message)
+        self.run_script("compare", first, second, "--anyway")
+        other = self.write("other.json", synthetic.dump(
+            [synthetic.record("interpolate/strided/naive/separate", SAMPLES, precision="float")]))
+        message = self.run_script("compare", first, other, status=2)
+        self.assertIn("chain (nabla4, nabla4_interpolate; interpolate)", message)
+        self.assertIn("precision (double; float)", message)
+        halo = self.write("halo.json", synthetic.dump([synthetic.record(NAIVE, SAMPLES, halo=1)]))
+        self.assertIn("halo (2, 1)", self.run_script("compare", first, halo, status=2))
+
+    def test_broken_variants_fail_and_missing_ones_are_named(self):
+        good = self.write("good.json", synthetic.dump(
+            [synthetic.record(NAIVE, SAMPLES), synthetic.record(NAIVE, SAMPLES, "64")]))
+        bad = self.write("bad.json", synthetic.dump(
+            [synthetic.record(NAIVE, SAMPLES),
+             synthetic.record(NAIVE, None, "64", status="wrong")]))
+        self.assertIn("1 wrong", self.run_script("compare", good, bad, status=1))
+        less = self.write("less.json", synthetic.dump([synthetic.record(NAIVE, SAMPLES)]))
+        self.assertIn(f"only in {good}: {NAIVE}/64", self.run_script("compare", good, less))
+
+    def test_advice(self):
+        throttled = synthetic.MACHINE | {"throttle_reasons": ["sw_power_cap"]}
+        records = [synthetic.record(NAIVE, SAMPLES[:8], machine=throttled, marks=["throttled"]),
+                   synthetic.record(NAIVE, SAMPLES, "64", marks=["suspect", "unresolved"])]
+        _, advice = self.rows(self.write("odd.json", synthetic.dump(records, complete=False)))
+        for word in ("sw_power_cap", "lock-gpu-clocks", "suspect", "unresolved", "stopped",
+                     "take more"):
+            self.assertIn(word, " ".join(advice))
+
+    def test_formats(self):
+        first, second = self.pair()
+        for dumps in ([first], [first, second]):
+            rows = list(csv.DictReader(io.StringIO(
+                self.run_script("compare", *dumps, "--format", "csv"))))
+            self.assertEqual(len(rows), 6)
+            self.assertGreater(float(rows[0]["seconds"]), 1e-4)
+            text = self.run_script("compare", *dumps, "--format", "markdown")
+            self.assertEqual(len({line.count("|") for line in text.splitlines() if "|" in line}), 1)
+        out = self.folder / "out.md"
+        self.run_script("compare", first, "--format", "markdown", "--output", out)
+        self.assertIn("### nabla4, cuda, double", out.read_text())
+
+
+class Plot(support.ScriptTest):
+    def test_every_kind_and_format(self):
+        dumps = [self.write(f"{n}.json", synthetic.typical(n, grid=(20 * n, 10))) for n in (1, 2)]
+        starts = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
+        for kind, form in (("samples", "svg"), ("share", "png"), ("bars", "pdf"),
+                           ("scaling", "svg")):
+            out = self.folder / f"{kind}.{form}"
+            self.run_script("plot", kind, *dumps, "--output", out)
+            self.assertTrue(out.read_bytes().startswith(starts[form]))
+            if form == "svg":
+                self.assertIn("strided/kloop/separate", out.read_text())
+
+    def test_bad_input(self):
+        good = self.write("good.json", synthetic.typical())
+        self.assertIn("svg", self.run_script("plot", "share", good, "--output", "a.gif", status=2))
+        out = self.folder / "out.svg"
+        self.run_script("plot", "share", good, "--variant", "odd", "--output", out, status=2)
+        self.run_script("plot", "share", good, "--output", self.folder / "absent/a.svg", status=2)
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["good.json"])
+
+    def test_grid(self):
+        tool, out = self.program("icobench_grid"), self.folder / "grid.svg"
+        self.run_script("plot", "grid", "torus:10x8", "--tool", tool, "--output", out)
+        text = out.read_text()
+        for word in ("per_vertex", "per_orientation", "nabla4: 72 edges", "interpolate: 8 vertices",
+                     "verts2cells: 6 cells", "v2e2c2v of vertex 45", "c2v2e2c2v of cell 90"):
+            self.assertIn(word, text)
+        self.run_script("plot", "grid", "torus:12x9", "--chain", "nabla4", "--halo", 1, "--tool",
+                        tool, "--panel", "domain", "--output", out)
+        self.assertIn("nabla4: 210 edges", out.read_text())
+        self.assertIn("even", self.run_script("plot", "grid", "torus:7x9", "--tool", tool,
+                                              "--output", out, status=2))
+
+    def test_grid_tables_in_a_file(self):
+        tables = self.write("tables.json", subprocess.run(
+            [self.program("icobench_grid"), "tables", "torus:10x8"], capture_output=True, text=True,
+            check=True).stdout)
+        line = ["plot", "grid", tables, "--panel", "v2e2c2v", "--output", self.folder / "grid.png"]
+        self.run_script(*line, "--vertex", 0)  # at the seam
+        self.assertIn("no number 80", self.run_script(*line, "--vertex", 80, status=2))
+        pathlib.Path(tables).write_text('{"name": ""}')
+        self.assertIn("torus is missing", self.run_script(*line, status=2))
+
+
+class AllScripts(support.ScriptTest):
+    def test_bad_dumps_leave_no_output(self):
+        cut = self.write("cut.json", json.dumps(synthetic.typical())[:1000])
+        out = self.folder / "out.svg"
+        for path in (cut, self.folder / "absent.json"):
+            for name, *arguments in (("compare", "--output", out), ("report", "--output", out),
+                                     ("plot", "share", "--output", out), ("table",)):
+                message = self.run_script(name, *arguments, path, status=2)
+                self.assertIn(f"{path}: ", message)
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["cut.json"])
+
+    def test_missing_module(self):
+        (self.folder / "scipy.py").write_text("raise ImportError")
+        environment = os.environ | {"PYTHONPATH": str(self.folder)}
+        for name in ("compare", "plot", "report", "table"):
+            self.assertIn("python3-scipy", self.run_script(name, "x", env=environment, status=2))
+
+    def test_table(self):
+        first = self.write("a.json", synthetic.typical())
+        peer = self.write("peer.json", {"grids": ["torus:298x257"],
+                                        "microseconds": {NAIVE: [330.0]}})
+        lines = self.run_script("table", "--peer", peer, "--resources", first).splitlines()
+        self.assertEqual(len(lines), 2 + len(synthetic.MEDIANS))
+        row = next(line for line in lines if "nabla4/strided/naive" in line)
+        self.assertRegex(row, r"\| 16\d\.\d \| 330\.0 \| (1\.9|2\.0)\d \| 6\d % \| 56 \| 0 \|")
+
+    def test_dump_of_the_program(self):
+        out = self.folder / "dump.json"
+        subprocess.run([self.program("bench_nabla4"), "--backend", "cpu", "--grid", "torus:12x9",
+                        "--levels", "3", "--min-samples", "9", "--budget", "0.01", "--dump", out],
+                       check=True, capture_output=True)
+        self.assertIn("speed-up over", self.run_script("compare", out))
+        self.assertIn("0 slower", self.run_script("compare", out, out))
+        self.run_script("report", out, "--output", self.folder / "report.html")
