@@ -1,6 +1,6 @@
 # The backend `cuda`.
 if(NOT CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+  set(CMAKE_CUDA_ARCHITECTURES 80-real 90a-real 90-virtual) # multicast is for 90a
 endif()
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)

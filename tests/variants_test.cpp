@@ -57,8 +57,10 @@ int verify_all(gpu::device& device, const problem& p) {
         plan ready;
         try {
           ready = i.prepare(device, resident.view(), launches);
-        } catch (const unsupported&) {
-          EXPECT_NE(launches, i.defaults);
+        } catch (const unsupported& reason) {
+          // Some defaults are for devices with more shared memory than others have.
+          const std::string what = reason.what();
+          EXPECT_TRUE(launches != i.defaults || what.find("of shared memory") != what.npos) << what;
           continue;
         }
         resident.poison_outputs();
@@ -163,6 +165,7 @@ TEST(variants, reference_dumps) {
 // Launches that a kernel cannot run are refused with the reason.
 TEST(variants, refused_launches) {
   gpu::simt_device device;
+  device.settings.warp_size = 64;  // with the shared memory of AMD's GPUs
   auto mesh = std::make_shared<const grid>(make_torus({12, 11}));
   const problem p = make_problem(mesh, *find_chain("nabla4_interpolate"), 3, 2, precision::float64);
   const auto refusal = [&](std::string_view name, std::string_view launch_) -> std::string {

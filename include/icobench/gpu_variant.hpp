@@ -26,6 +26,16 @@
 //   static gpu::extent3 points(const Domain&);           threads along x and y, if not one a point
 //   template <class Mesh, class T>
 //   static std::size_t shared_bytes(const launch&);      shared memory of a block
+//   static constexpr ordering edges = ordering::per_orientation;   the one numbering it reads
+//
+// A kernel that is compiled for shapes of blocks (its choices are each a compiled_shape) has
+// `template <class Shape, class Thread> operator()(Thread&)` and may have
+//
+//   template <class Shape, class T>
+//   static constexpr std::size_t shared_bytes_of();      shared memory of a block
+//   template <class Shape>                               blocks, if they do not cover the points;
+//   static gpu::extent3 grid(const rectangle&, index_t levels,       so many run at once
+//                            unsigned resident);
 #pragma once
 
 #include <memory>
@@ -110,6 +120,14 @@ constexpr bool written_for() {
   return true;
 }
 
+template <class Family, class Mesh>
+constexpr bool reads_ordering_of() {
+  if constexpr (requires { Family::edges; }) {
+    return std::is_same_v<Mesh, strided_mesh<Family::edges>>;
+  }
+  return true;
+}
+
 // Why a launch will not do for this kernel, else "".
 template <class Family>
 std::string rejection(const launch& l) {
@@ -137,18 +155,20 @@ gpu::extent3 cover(const Domain& domain, index_t levels, const launch& l) {
 }
 
 // A block's shared memory. Throws `unsupported` where the device has less.
-template <class Family, class Mesh, class T>
+template <class Family, class Compiled, class Mesh, class T>
 std::size_t shared_bytes(const launch& l, const gpu::device_facts& facts) {
-  if constexpr (requires { Family::template shared_bytes<Mesh, T>(l); }) {
-    const std::size_t bytes = Family::template shared_bytes<Mesh, T>(l);
-    if (bytes > facts.shared_bytes_per_block) {
-      throw unsupported(to_string(l) + ": needs " + std::to_string(bytes) +
-                        " bytes of shared memory a block, the device has " +
-                        std::to_string(facts.shared_bytes_per_block));
-    }
-    return bytes;
+  std::size_t bytes = 0;
+  if constexpr (requires { Family::template shared_bytes_of<Compiled, T>(); }) {
+    bytes = Family::template shared_bytes_of<Compiled, T>();
+  } else if constexpr (requires { Family::template shared_bytes<Mesh, T>(l); }) {
+    bytes = Family::template shared_bytes<Mesh, T>(l);
   }
-  return 0;
+  if (bytes > facts.shared_bytes_per_block) {
+    throw unsupported(to_string(l) + ": needs " + std::to_string(bytes) +
+                      " bytes of shared memory a block, the device has " +
+                      std::to_string(facts.shared_bytes_per_block));
+  }
+  return bytes;
 }
 
 // A thread of a launch. Blocks along levels may come first: (x, y, z) turned to (z, x, y); and a
@@ -176,7 +196,7 @@ class launched_thread : public Thread {
 };
 
 // Runs a kernel with its blocks and levels in the order of the launch.
-template <class Kernel>
+template <class Kernel, class Compiled>
 struct in_order {
   Kernel kernel;
   bool levels_first;
@@ -185,7 +205,11 @@ struct in_order {
   template <class Thread>
   ICOBENCH_DEVICE void operator()(Thread& t) const {
     launched_thread<Thread> launched(t, levels_first, adjacent);
-    kernel(launched);
+    if constexpr (has_shape<Compiled>) {
+      kernel.template operator()<Compiled>(launched);
+    } else {
+      kernel(launched);
+    }
   }
 };
 
@@ -215,27 +239,6 @@ struct prepared_kernel {
   std::function<void()> run;
 };
 
-template <class Backend, class Kernel, class... Compiled>
-prepared_kernel choose_compiled(const gpu::device& device, const gpu::extent3& grid,
-                                const launch& l, std::size_t shared_bytes, const Kernel& kernel,
-                                compiled_list<Compiled...>) {
-  prepared_kernel result;
-  const auto matches = [&]<class C>(C) {
-    if (C::min_blocks != l.min_blocks) { return false; }
-    using instance = typename Backend::template instance<C>;
-    result.facts = Backend::template inspect<instance, Kernel>(device, grid, l.block, shared_bytes);
-    result.run = [&device, grid, block = l.block, shared_bytes, kernel] {
-      Backend::template launch<instance>(device, grid, block, shared_bytes, kernel);
-    };
-    return true;
-  };
-  if (!(matches(Compiled{}) || ...)) {
-    throw unsupported("min_blocks=" + std::to_string(l.min_blocks) +
-                      " is not among the compiled choices");
-  }
-  return result;
-}
-
 // Bytes of what the stages read that does not depend on the level.
 template <class Mesh, class T, stage... fused>
 std::size_t coefficient_bytes(const storage& s, stages<fused...>) {
@@ -263,6 +266,36 @@ inline bool levels_first(const launch& l, std::size_t coefficient_bytes,
          (l.order == block_order::by_size && coefficient_bytes > facts.cache_bytes / 4);
 }
 
+template <class... Compiled>
+constexpr bool has_own_grid(compiled_list<Compiled...>) {
+  return (has_shape<Compiled> && ...);
+}
+
+template <class Backend, class Family, class Compiled, class Mesh, class T, class Kernel>
+prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, const launch& l,
+                                 const Kernel& kernel, bool by_levels) {
+  using instance = typename Backend::template instance<Compiled>;
+  using ordered_kernel = in_order<Kernel, Compiled>;
+  const gpu::device_facts facts = device.facts();
+  const std::size_t shared = shared_bytes<Family, Compiled, Mesh, T>(l, facts);
+  gpu::extent3 grid;
+  if constexpr (has_shape<Compiled>) {
+    const unsigned resident =
+        Backend::template resident_blocks<instance, ordered_kernel>(device, l.block, shared);
+    grid = Family::template grid<Compiled>(kernel.domain, s.levels, resident);
+  } else {
+    grid = cover<Family>(kernel.domain, s.levels, l);
+  }
+  if (by_levels) { grid = {grid.z, grid.x, grid.y}; }
+  check_launch(grid, l, facts);
+  const ordered_kernel ordered{kernel, by_levels,
+                               l.adjacent ? index_t(levels_of_thread(s.levels, l)) : 0};
+  return {Backend::template inspect<instance, ordered_kernel>(device, grid, l.block, shared),
+          [&device, grid, block = l.block, shared, ordered] {
+            Backend::template launch<instance>(device, grid, block, shared, ordered);
+          }};
+}
+
 template <class Backend, class Family, class Mesh, class T>
 prepared_kernel prepare_kernel(const gpu::device& device, const storage& s, const launch& l) {
   using kernel = typename Family::template kernel<Mesh, T>;
@@ -273,15 +306,23 @@ prepared_kernel prepare_kernel(const gpu::device& device, const storage& s, cons
     throw unsupported("its tables have to be in the slot order of a torus");
   }
   const typename Family::computes computes;
-  const gpu::device_facts facts = device.facts();
-  in_order<kernel> k{make_kernel<kernel, Mesh, T, layout::ifirst>(s, computes),
-                     levels_first(l, coefficient_bytes<Mesh, T>(s, computes), facts),
-                     l.adjacent ? index_t(levels_of_thread(s.levels, l)) : 0};
-  gpu::extent3 grid = cover<Family>(k.kernel.domain, s.levels, l);
-  if (k.levels_first) { grid = {grid.z, grid.x, grid.y}; }
-  check_launch(grid, l, facts);
-  return choose_compiled<Backend>(device, grid, l, shared_bytes<Family, Mesh, T>(l, facts), k,
-                                  typename Family::compiled{});
+  const auto k = make_kernel<kernel, Mesh, T, layout::ifirst>(s, computes);
+  // Kernels that make their own grid know the order of its blocks.
+  constexpr bool own_grid = has_own_grid(typename Family::compiled{});
+  const bool by_levels =
+      !own_grid && levels_first(l, coefficient_bytes<Mesh, T>(s, computes), device.facts());
+  prepared_kernel result;
+  const auto compiled = [&]<class... C>(compiled_list<C...>) {
+    return ((is_compiled_for<C>(l) &&
+             (result = prepare_compiled<Backend, Family, C, Mesh, T>(device, s, l, k, by_levels),
+              true)) ||
+            ...);
+  };
+  if (!compiled(typename Family::compiled{})) {
+    throw unsupported(to_string(l) + " (min_blocks=" + std::to_string(l.min_blocks) +
+                      ") is not among the compiled choices");
+  }
+  return result;
 }
 
 template <class... Compiled>
@@ -312,7 +353,9 @@ plan prepare_gpu(gpu::device& device, const storage& s, const std::vector<launch
 template <class Backend, class... Families>
 void add_gpu_variant(registry& r, const variant_info& info) {
   const auto add = [&]<class Mesh, class T>(ordering o) {
-    if constexpr ((detail::written_for<Families, Mesh::kind>() && ...)) {
+    if constexpr (((detail::written_for<Families, Mesh::kind>() &&
+                    detail::reads_ordering_of<Families, Mesh>()) &&
+                   ...)) {
       r.add(info, Mesh::kind,
             {std::string(Backend::name),
              precision_of<T>,

@@ -36,6 +36,33 @@ struct compiled_for {
   static constexpr int min_blocks = min_blocks_;
 };
 
+// The same for kernels that are compiled for a block and a number of levels, too. So many blocks in
+// a row are a cluster (sm_90).
+template <unsigned x, unsigned y, unsigned z, int levels_, unsigned cluster_ = 1>
+struct compiled_shape : compiled_for<> {
+  static constexpr gpu::extent3 block{x, y, z};
+  static constexpr int levels = levels_;
+  static constexpr unsigned cluster = cluster_;
+};
+template <class Compiled>
+inline constexpr bool has_shape = requires {
+  Compiled::block;
+};
+
+template <class Compiled>
+inline constexpr bool has_cluster = requires {
+  requires Compiled::cluster >
+  1;
+};
+
+template <class Compiled>
+constexpr bool is_compiled_for(const launch& l) {
+  if constexpr (has_shape<Compiled>) {
+    if (l.block != Compiled::block || l.levels != Compiled::levels) { return false; }
+  }
+  return l.min_blocks == Compiled::min_blocks;
+}
+
 // As the command line and the dump write it, without what is default:
 // "32x2x4,levels=20,min_blocks=3,order=levels_first".
 inline std::string to_string(const launch& l) {

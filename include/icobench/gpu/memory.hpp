@@ -36,6 +36,12 @@ ICOBENCH_FUNCTION inline std::int32_t renew(std::int32_t number, std::int32_t co
   return number + (counter >> 31);
 }
 
+// In shared memory: counts the bytes of copies that run while threads do other things; see
+// copy_bulk of the thread.
+struct bulk_barrier {
+  std::uint64_t state;
+};
+
 // Two neighbouring elements that one instruction stores.
 template <class T>
 struct alignas(2 * sizeof(T)) pair {

@@ -10,6 +10,7 @@
 #include <icobench/gpu/device.hpp>
 #include <icobench/gpu/dim3.hpp>
 #include <icobench/gpu/kernel_facts.hpp>
+#include <icobench/gpu/memory.hpp>
 #include <icobench/launch.hpp>
 
 #if defined(__HIPCC__)
@@ -107,6 +108,85 @@ struct native_thread {
                             [=](unsigned word) { return ICOBENCH_SHUFFLE(_xor, word, m, w); });
   }
 
+#if !defined(__HIPCC__)
+  ICOBENCH_DEVICE void init_bulk(bulk_barrier& barrier, unsigned copies) const {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&barrier)),
+                 "r"(copies)
+                 : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+  }
+  ICOBENCH_DEVICE void expect_bulk(bulk_barrier& barrier, unsigned bytes) const {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&barrier)),
+        "r"(bytes)
+        : "memory");
+#endif
+  }
+  // An eviction hint made it slower, whichever (march, H200).
+  ICOBENCH_DEVICE void copy_bulk(void* to, const void* from, unsigned bytes, bulk_barrier& barrier,
+                                 bool all) const {
+#if __CUDA_ARCH__ >= 900
+    if (all) {
+      asm volatile(
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+          "[%0], [%1], %2, [%3], %4;" ::"r"(shared_address(to)),
+          "l"(from), "r"(bytes), "r"(shared_address(&barrier)),
+          "h"(static_cast<unsigned short>((1u << cluster_size()) - 1))
+          : "memory");
+    } else {
+      asm volatile(
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+          "[%3];" ::"r"(shared_address(to)),
+          "l"(from), "r"(bytes), "r"(shared_address(&barrier))
+          : "memory");
+    }
+#endif
+  }
+  ICOBENCH_DEVICE unsigned cluster_size() const {
+    unsigned n = 1;
+#if __CUDA_ARCH__ >= 900
+    asm("mov.u32 %0, %cluster_nctarank;" : "=r"(n));
+#endif
+    return n;
+  }
+  ICOBENCH_DEVICE unsigned cluster_rank() const {
+    unsigned n = 0;
+#if __CUDA_ARCH__ >= 900
+    asm("mov.u32 %0, %cluster_ctarank;" : "=r"(n));
+#endif
+    return n;
+  }
+  ICOBENCH_DEVICE void arrive_cluster() const {
+#if __CUDA_ARCH__ >= 900
+    // Released within the block only: waiting for its stores to device memory as well made the
+    // march twice as slow, and those are nobody's business here.
+    __syncthreads();
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+#endif
+  }
+  ICOBENCH_DEVICE void wait_cluster() const {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+  }
+  ICOBENCH_DEVICE void wait_bulk(bulk_barrier& barrier, unsigned phase) const {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "{\n"
+        ".reg .pred done;\n"
+        "again_%=:\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+        "@!done bra again_%=;\n"
+        "}" ::"r"(shared_address(&barrier)),
+        "r"(phase)
+        : "memory");
+#endif
+  }
+#endif
+
   // The block's dynamic shared memory from a byte on.
   template <class T>
   ICOBENCH_DEVICE T* shared(std::size_t byte_offset = 0) const {
@@ -118,6 +198,11 @@ struct native_thread {
   ICOBENCH_DEVICE static int section(unsigned width) {
     return width == 0 ? warpSize : int(width);
   }
+#if !defined(__HIPCC__)
+  ICOBENCH_DEVICE static unsigned shared_address(const void* p) {
+    return unsigned(__cvta_generic_to_shared(p));
+  }
+#endif
 };
 
 // The second launch bound caps registers: blocks that fit a multiprocessor on NVIDIA, waves that
@@ -231,24 +316,47 @@ inline std::size_t memory_side_cache([[maybe_unused]] std::string_view architect
 struct native_backend {
 #if defined(__HIPCC__)
   static constexpr std::string_view name = "hip";
+  static constexpr bool bulk_copies = false;
 #else
   static constexpr std::string_view name = "cuda";
+  static constexpr bool bulk_copies = true;  // from sm_90 on
 #endif
 
   template <class Compiled>
   using instance = Compiled;
 
+  // Blocks that the device runs at once. Clusters do not fit everywhere: their blocks run on one
+  // part of the device, and parts differ in size.
+  template <class Compiled, class Kernel>
+  static unsigned resident_blocks(const device& d, extent3 block, std::size_t shared_bytes) {
+    const kernel_facts facts = inspect<Compiled, Kernel>(d, {}, block, shared_bytes);
+    const int all = d.facts().multiprocessors * facts.blocks_per_multiprocessor;
+#if !defined(__HIPCC__)
+    if constexpr (has_cluster<Compiled>) {
+      cluster_launch<Compiled> launch({Compiled::cluster, 1, 1}, block, shared_bytes);
+      int clusters = 0;
+      native::check(
+          cudaOccupancyMaxActiveClusters(&clusters, &entry<Compiled, Kernel>, &launch.config),
+          "resident clusters");
+      return std::min<unsigned>(unsigned(all), unsigned(clusters) * Compiled::cluster);
+    }
+#endif
+    return unsigned(all);
+  }
+
   // Facts of a launch; throws device_error when the device cannot run it.
   template <class Compiled, class Kernel>
-  static kernel_facts inspect(const device&, extent3 grid, extent3 block,
+  static kernel_facts inspect(const device& d, extent3 grid, extent3 block,
                               std::size_t shared_bytes) {
     const auto function = reinterpret_cast<const void*>(&entry<Compiled, Kernel>);
     ICOBENCH_GPU(FuncAttributes) attributes{};
     native::check(ICOBENCH_GPU(FuncGetAttributes)(&attributes, function), "kernel attributes");
+    // The limit belongs to the function, and its launches may differ: the most it can have.
+    const std::size_t most = d.facts().shared_bytes_per_block - attributes.sharedSizeBytes;
     if (shared_bytes > 0) {
       native::check(ICOBENCH_GPU(FuncSetAttribute)(
                         function, ICOBENCH_GPU(FuncAttributeMaxDynamicSharedMemorySize),
-                        static_cast<int>(shared_bytes)),
+                        static_cast<int>(most)),
                     "shared memory of the kernel");
     }
     kernel_facts facts{grid, block, shared_bytes, attributes.numRegs, attributes.localSizeBytes, 0};
@@ -263,6 +371,13 @@ struct native_backend {
   template <class Compiled, class Kernel>
   static void launch(const device&, extent3 grid, extent3 block, std::size_t shared_bytes,
                      const Kernel& kernel) {
+#if !defined(__HIPCC__)
+    if constexpr (has_cluster<Compiled>) {
+      cluster_launch<Compiled> launch(grid, block, shared_bytes);
+      native::check(cudaLaunchKernelEx(&launch.config, &entry<Compiled, Kernel>, kernel), "launch");
+      return;
+    }
+#endif
     entry<Compiled, Kernel>
         <<<dim3(grid.x, grid.y, grid.z), dim3(block.x, block.y, block.z), shared_bytes>>>(kernel);
     native::check(ICOBENCH_GPU(GetLastError)(), "launch");
@@ -270,6 +385,26 @@ struct native_backend {
 
   // The first device; throws device_error when there is none.
   static std::unique_ptr<device> open();
+
+ private:
+#if !defined(__HIPCC__)
+  // The runtime's own description, which refers to its attribute.
+  template <class Compiled>
+  struct cluster_launch {
+    cudaLaunchAttribute attribute{};
+    cudaLaunchConfig_t config{};
+    cluster_launch(extent3 grid, extent3 block, std::size_t shared_bytes) {
+      attribute.id = cudaLaunchAttributeClusterDimension;
+      attribute.val.clusterDim = {Compiled::cluster, 1, 1};
+      config.gridDim = dim3(grid.x, grid.y, grid.z);
+      config.blockDim = dim3(block.x, block.y, block.z);
+      config.dynamicSmemBytes = shared_bytes;
+      config.attrs = &attribute;
+      config.numAttrs = 1;
+    }
+    cluster_launch(const cluster_launch&) = delete;
+  };
+#endif
 };
 
 namespace native {

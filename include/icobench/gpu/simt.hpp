@@ -7,12 +7,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include <icobench/gpu/dim3.hpp>
+#include <icobench/gpu/memory.hpp>
 #include <icobench/gpu/simt_engine.hpp>
 
 namespace icobench::gpu {
@@ -99,6 +101,28 @@ class simt_thread {
   T* shared(std::size_t byte_offset = 0, source_place place = source_place::here()) const {
     return reinterpret_cast<T*>(scheduler_->shared(*state_, byte_offset, place));
   }
+
+  // Copies from global to shared memory that run by themselves (sm_90). A barrier is made by one
+  // thread for a number of calls of expect_bulk, and may be used after the next sync(). Each call
+  // announces bytes that copy_bulk brings (a multiple of 16, as are the addresses). wait_bulk,
+  // called by all threads, waits for all of them; the n-th use of a barrier is its phase n % 2. Who
+  // overwrites what others read must sync() before.
+  void init_bulk(bulk_barrier& barrier, unsigned calls) const { barrier.state = calls; }
+  void expect_bulk(bulk_barrier&, unsigned) const {}
+  void copy_bulk(void* to, const void* from, unsigned bytes, bulk_barrier&, bool) const {
+    std::memcpy(to, from, bytes);
+  }
+  void wait_bulk(bulk_barrier&, unsigned, source_place place = source_place::here()) const {
+    sync(place);
+  }
+
+  // Blocks of a cluster run at once: a copy for `all` goes to the same place of each of them, with
+  // its bytes. arrive_cluster and wait_cluster are a barrier in two halves. Here clusters have one
+  // block.
+  unsigned cluster_size() const { return 1; }
+  unsigned cluster_rank() const { return 0; }
+  void arrive_cluster() const {}
+  void wait_cluster(source_place place = source_place::here()) const { sync(place); }
 
  private:
   struct section {

@@ -15,7 +15,8 @@ struct simt_device final : host_device {
   device_facts facts() const override {
     device_facts result = host_device::facts();
     result.warp_size = static_cast<int>(settings.warp_size);
-    result.shared_bytes_per_block = std::size_t(64) << 10;  // AMD's: the least of all GPUs
+    // AMD's, the least of all GPUs, and that of sm_90
+    result.shared_bytes_per_block = std::size_t(settings.warp_size == 64 ? 64 : 227) << 10;
     return result;
   }
   simt_settings settings;  // warp size and order of threads: tests vary them
@@ -23,10 +24,17 @@ struct simt_device final : host_device {
 
 struct simt_backend {
   static constexpr std::string_view name = "simt";
+  static constexpr bool bulk_copies = true;
 
   // Register caps mean nothing here: one instance serves every choice.
   template <class Compiled>
   using instance = compiled_for<>;
+
+  // They run one after another: as many as show how work is shared among them.
+  template <class Compiled, class Kernel>
+  static unsigned resident_blocks(const device&, extent3, std::size_t) {
+    return 20;
+  }
 
   template <class Compiled, class Kernel>
   static kernel_facts inspect(const device&, extent3 grid, extent3 block,

@@ -1,0 +1,59 @@
+// One kernel for the whole chain, near to what memory allows: blocks march over rows, see
+// shared/march.hpp.
+//
+// Trades occupancy for traffic and parallelism within a thread: eight warps fill a multiprocessor,
+// since each thread holds the state of five levels in more than 200 registers, and shared memory
+// the rows of two steps. Of 32 lanes 30 have a result, and each part of a strip begins two rows
+// before its first.
+#pragma once
+
+#include <shared/march.hpp>
+
+namespace icobench::kernels {
+
+template <bool bulk, class... Compiled>
+struct march_to_cells : marching<true, bulk, Compiled...> {
+  using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
+  static constexpr launch tuned(access) {
+    return {.block = {64, 1, bulk ? 4u : 2u}, .levels = bulk ? 5 : 4};
+  }
+
+  template <class Mesh, class T>
+  struct kernel {
+    Mesh mesh;
+    rectangle domain;
+    nabla4_operands<T> edge;
+    interpolate_operands<T> vertex;
+    verts2cells_operands<T> cell;
+    index_t levels;
+
+    template <class Choice, class Thread>
+    ICOBENCH_DEVICE void operator()(Thread& t) const {
+      march_to_cells::template run<Choice, T>(*this, t);
+    }
+  };
+};
+
+template <class Backend>
+void register_nabla4_interpolate_verts2cells_march(registry& r) {
+  variant_info info{.chain = "nabla4_interpolate_verts2cells",
+                    .schedule = "march",
+                    .fusion = "inlined_cached",
+                    .description = "blocks march over rows and keep what earlier rows gave"};
+  add_gpu_variant<Backend,
+                  march_to_cells<false, compiled_shape<64, 1, 2, 4>, compiled_shape<64, 1, 4, 4>,
+                                 compiled_shape<64, 1, 2, 2>>>(r, info);
+  if constexpr (Backend::bulk_copies) {
+    info.feature = "bulk";
+    info.description = "a march whose rows are copied ahead to shared memory";
+    add_gpu_variant<
+        Backend, march_to_cells<true, compiled_shape<64, 1, 4, 5>, compiled_shape<128, 1, 2, 5>>>(
+        r, info);
+    info.feature = "multicast";
+    info.description = "a march with rows copied ahead, coefficients for four blocks at once";
+    add_gpu_variant<Backend, march_to_cells<true, compiled_shape<64, 1, 4, 5, 4>,
+                                            compiled_shape<128, 1, 2, 5, 4>>>(r, info);
+  }
+}
+
+}  // namespace icobench::kernels
