@@ -5,7 +5,8 @@
 // 72 coefficients in registers, so that 8 warps fit a multiprocessor; `naive` reads them (576 bytes
 // and, indirect, 120 of tables) for each level.
 //
-// Not measured yet.
+// H200, 594x514, kloop: 748 us strided, 1518 indirect (24 addresses a vertex); the separate kloop
+// takes 830 and 949.
 #pragma once
 
 #include <shared/edges_of_vertex.hpp>

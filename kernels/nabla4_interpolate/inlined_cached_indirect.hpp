@@ -12,7 +12,8 @@
 // Trades shared memory (32 bytes a vertex and level) and two barriers for at most a sixth of the
 // flops of inlined: a test of the idea, which wants vertices in the order of a space-filling curve.
 //
-// Not measured yet.
+// H200, 594x514: 1072 us with edges per_orientation, where the window holds one edge in three; the
+// separate kloop takes 949.
 #pragma once
 
 #include <shared/nabla4_interpolate.hpp>

@@ -10,7 +10,8 @@
 // the seven lie in shared memory, each thread's in a column of its own: no barrier, no bank
 // conflict, 48 reads from shared memory a level.
 //
-// Not measured yet.
+// H200, 594x514, kloop: 735 us strided, 706 indirect, general 1105 (values in shared memory); the
+// separate kloop takes 830 and 949.
 #pragma once
 
 #include <shared/column.hpp>

@@ -4,7 +4,8 @@
 // Trades the first lane of each row of a warp (it has no western neighbour: 31 of 32 lanes have a
 // result) for a sixth of the flops and 10 of 72 coefficients in registers.
 //
-// Not measured yet.
+// H200, 594x514: 746 us, no faster than the six edges of inlined_v2v (735); vertical 1997 instead
+// of 2158, where coefficients come with each level.
 #pragma once
 
 #include <shared/nabla4_interpolate.hpp>

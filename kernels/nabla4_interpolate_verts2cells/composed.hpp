@@ -10,7 +10,8 @@
 // feature `one_cell` (39 and 39: twice the warps, but 78 loads a vertex). Indirect, the weights are
 // collected in shared memory, since the tables tell at run time where they go; any grid will do.
 //
-// Not measured yet.
+// H200, 594x514: 1371 us strided, 1518 indirect (separate kloop: 1095, 1216): to compose the
+// weights costs more than they save in 80 levels.
 #pragma once
 
 #include <shared/cells_around.hpp>

@@ -6,7 +6,7 @@
 // from the L1 cache for each level, where the threads of a block, all at the same few cells, find
 // them again.
 //
-// Not measured yet.
+// H200, 594x514: 2675 us strided, 7882 indirect, the separate kloop 1095 and 1216.
 #pragma once
 
 #include <shared/cells_of_point.hpp>

@@ -9,7 +9,8 @@
 //
 // Coefficients (nabla4: 150 a cell) are read for each level, see inlined.
 //
-// Not measured yet.
+// H200, 594x514: 2566 us strided, 6436 indirect, the separate kloop 1095 and 1216: coefficients are
+// read again in each level, as they do not fit the registers.
 #pragma once
 
 #include <shared/cells_around.hpp>

@@ -175,7 +175,10 @@ class march {
       rows_.release();
       ICOBENCH_UNROLL_ALL
       for (int q = 0; q < count; ++q) {
-        if (mine && rows_.level(q) < f_.levels) { f_.vertex.store(v, rows_.level(q), p[q]); }
+        if (mine && rows_.level(q) < f_.levels) {
+          gpu::store_streaming(f_.vertex.p_u.address(v, rows_.level(q)), p[q].u);
+          gpu::store_streaming(f_.vertex.p_v.address(v, rows_.level(q)), p[q].v);
+        }
       }
     }
   }

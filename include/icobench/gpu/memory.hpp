@@ -42,6 +42,18 @@ struct bulk_barrier {
   std::uint64_t state;
 };
 
+// Stores past the caches (evict first): nobody should read it soon.
+template <class T>
+ICOBENCH_FUNCTION inline void store_streaming(T* p, T value) {
+#if defined(__CUDA_ARCH__)
+  __stcs(p, value);
+#elif defined(__HIP_DEVICE_COMPILE__)
+  __builtin_nontemporal_store(value, p);
+#else
+  *p = value;
+#endif
+}
+
 // Two neighbouring elements that one instruction stores.
 template <class T>
 struct alignas(2 * sizeof(T)) pair {
