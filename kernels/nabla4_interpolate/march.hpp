@@ -2,6 +2,9 @@
 //
 // Trades as the march of the longer chain does (nabla4_interpolate_verts2cells/march.hpp), but 31
 // of 32 lanes have a result, and parts of a strip begin one row before their first.
+//
+// H200, 594x514 (298x257): rows read directly 642 us (163), bulk 526 (135), multicast 480 (121),
+// which is 70 % of the copy bandwidth.
 #pragma once
 
 #include <shared/march.hpp>
