@@ -27,6 +27,7 @@
 //   template <class Mesh, class T>
 //   static std::size_t shared_bytes(const launch&);      shared memory of a block
 //   static constexpr ordering edges = ordering::per_orientation;   the one numbering it reads
+//   static constexpr bool bulk_copies = true;            it uses them
 //
 // A kernel that is compiled for shapes of blocks (its choices are each a compiled_shape) has
 // `template <class Shape, class Thread> operator()(Thread&)` and may have
@@ -304,6 +305,11 @@ prepared_kernel prepare_kernel(const gpu::device& device, const storage& s, cons
   }
   if (Mesh::kind == access::indirect && needs_torus_order<Family>() && !s.torus_order) {
     throw unsupported("its tables have to be in the slot order of a torus");
+  }
+  if constexpr (requires { requires Family::bulk_copies; }) {
+    if (const gpu::device_facts facts = device.facts(); !facts.bulk_copies) {
+      throw unsupported("bulk copies need sm_90, the device is " + facts.architecture);
+    }
   }
   const typename Family::computes computes;
   const auto k = make_kernel<kernel, Mesh, T, layout::ifirst>(s, computes);

@@ -55,6 +55,7 @@ struct variant {
   variant_info info;
   access access_ = access::strided;
   std::vector<implementation> implementations;
+  std::map<std::string, std::string> absent;  // backends that cannot have it, and why
 
   // chain/access/schedule/fusion[/feature]
   std::string name() const {
@@ -77,15 +78,12 @@ class registry {
   // Adds an implementation to the variant of that name, which appears with its first one.
   void add(const variant_info& info, access a, implementation i) {
     if (!find_chain(info.chain)) { throw std::logic_error("no chain is named " + info.chain); }
-    variant wanted{info, a, {}};
-    for (variant& v : variants_) {
-      if (v.name() == wanted.name()) {
-        v.implementations.push_back(std::move(i));
-        return;
-      }
-    }
-    wanted.implementations.push_back(std::move(i));
-    variants_.push_back(std::move(wanted));
+    entry(info, a).implementations.push_back(std::move(i));
+  }
+  // Says why a backend cannot have a variant that others have.
+  void add_absent(const variant_info& info, access a, std::string_view backend,
+                  std::string_view reason) {
+    entry(info, a).absent[std::string(backend)] = reason;
   }
   void add_backend(std::string_view name, opener open) { backends_[std::string(name)] = open; }
 
@@ -102,6 +100,14 @@ class registry {
   static const registry& instance();
 
  private:
+  variant& entry(const variant_info& info, access a) {
+    variant wanted{info, a, {}, {}};
+    for (variant& v : variants_) {
+      if (v.name() == wanted.name()) { return v; }
+    }
+    return variants_.emplace_back(std::move(wanted));
+  }
+
   std::deque<variant> variants_;
   std::map<std::string, opener> backends_;
 };

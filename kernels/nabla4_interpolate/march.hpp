@@ -42,16 +42,15 @@ void register_nabla4_interpolate_march(registry& r) {
   add_gpu_variant<Backend,
                   march_to_vertices<false, compiled_shape<64, 1, 2, 4>, compiled_shape<64, 1, 4, 4>,
                                     compiled_shape<64, 1, 2, 2>>>(r, info);
-  if constexpr (Backend::bulk_copies) {
-    info.feature = "bulk";
-    info.description = "a march whose rows are copied ahead to shared memory";
-    add_gpu_variant<Backend, march_to_vertices<true, compiled_shape<64, 1, 4, 5>,
-                                               compiled_shape<128, 1, 2, 5>>>(r, info);
-    info.feature = "multicast";
-    info.description = "a march with rows copied ahead, coefficients for four blocks at once";
-    add_gpu_variant<Backend, march_to_vertices<true, compiled_shape<64, 1, 4, 5, 4>,
-                                               compiled_shape<128, 1, 2, 5, 4>>>(r, info);
-  }
+  info.feature = "bulk";
+  info.description = "a march whose rows are copied ahead to shared memory";
+  add_if_bulk_copies<
+      Backend, march_to_vertices<true, compiled_shape<64, 1, 4, 5>, compiled_shape<128, 1, 2, 5>>>(
+      r, info);
+  info.feature = "multicast";
+  info.description = "a march with rows copied ahead, coefficients for four blocks at once";
+  add_if_bulk_copies<Backend, march_to_vertices<true, compiled_shape<64, 1, 4, 5, 4>,
+                                                compiled_shape<128, 1, 2, 5, 4>>>(r, info);
 }
 
 }  // namespace icobench::kernels

@@ -195,6 +195,7 @@ struct marching {
   using compiled = compiled_list<Compiled...>;
   static constexpr access only = access::strided;
   static constexpr ordering edges = ordering::per_orientation;
+  static constexpr bool bulk_copies = bulk;
 
   template <class Choice, class T>
   static constexpr std::size_t shared_bytes_of() {
@@ -213,5 +214,15 @@ struct marching {
     march<Operands, shape, rows, Thread>(f, t).run();
   }
 };
+
+// Registers a march with bulk copies where the backend has them.
+template <class Backend, class Family>
+void add_if_bulk_copies(registry& r, const variant_info& info) {
+  if constexpr (Backend::bulk_copies) {
+    add_gpu_variant<Backend, Family>(r, info);
+  } else {
+    r.add_absent(info, access::strided, Backend::name, "bulk copies and clusters are sm_90's");
+  }
+}
 
 }  // namespace icobench::kernels

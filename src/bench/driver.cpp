@@ -207,6 +207,9 @@ void driver::list() const {
     if (!v.info.feature.empty()) { std::cout << ", feature " << v.info.feature; }
     std::cout << "; backends";
     for (const std::string& b : backends) { std::cout << " " << b; }
+    for (const auto& [backend, reason] : v.absent) {
+      std::cout << "; not " << backend << ": " << reason;
+    }
     std::cout << "\n    " << v.info.description << "\n";
   }
 }

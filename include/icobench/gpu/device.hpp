@@ -29,6 +29,7 @@ struct device_facts {
   std::size_t memory_bytes = 0;
   std::size_t cache_bytes = 0;             // last level, a cache on the memory's side included
   std::size_t shared_bytes_per_block = 0;  // with opt-in
+  bool bulk_copies = false;                // to shared memory, and clusters: sm_90
 };
 
 class device {

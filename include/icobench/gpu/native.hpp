@@ -496,6 +496,7 @@ class device final : public gpu::device {
     facts.architecture =
         "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
     facts.shared_bytes_per_block = properties.sharedMemPerBlockOptin;
+    facts.bulk_copies = properties.major >= 9;
 #endif
     int runtime = 0, driver = 0;
     check(ICOBENCH_GPU(RuntimeGetVersion)(&runtime), "runtime version");

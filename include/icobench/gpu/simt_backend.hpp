@@ -15,6 +15,7 @@ struct simt_device final : host_device {
   device_facts facts() const override {
     device_facts result = host_device::facts();
     result.warp_size = static_cast<int>(settings.warp_size);
+    result.bulk_copies = true;
     // AMD's, the least of all GPUs, and that of sm_90
     result.shared_bytes_per_block = std::size_t(settings.warp_size == 64 ? 64 : 227) << 10;
     return result;
