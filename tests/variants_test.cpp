@@ -186,7 +186,7 @@ TEST(variants, refused_launches) {
             "32x8,levels=20,min_blocks=2: needs 122880 bytes of shared memory a block, the device "
             "has 65536");
   EXPECT_EQ(refusal(cached, "32x2"),
-            "32x2,levels=8,min_blocks=2: blocks overlap: they need more than 1 x 2 threads");
+            "32x2,levels=10,min_blocks=2: blocks overlap: they need more than 1 x 2 threads");
   EXPECT_EQ(refusal(cached, "32x8,levels=0"),
             "32x8,levels=0,min_blocks=2: a block keeps its levels in shared memory: say how many");
   EXPECT_EQ(refusal("nabla4_interpolate/strided/naive/inlined", "32,levels=2"),

@@ -37,6 +37,8 @@
 //   template <class Shape>                               blocks, if they do not cover the points;
 //   static gpu::extent3 grid(const rectangle&, index_t levels,       so many run at once
 //                            unsigned resident);
+//   template <class Shape>
+//   static unsigned cluster(index_t levels);             blocks along x that are one
 #pragma once
 
 #include <memory>
@@ -280,9 +282,11 @@ prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, co
   const gpu::device_facts facts = device.facts();
   const std::size_t shared = shared_bytes<Family, Compiled, Mesh, T>(l, facts);
   gpu::extent3 grid;
+  unsigned cluster = 1;
   if constexpr (has_shape<Compiled>) {
-    const unsigned resident =
-        Backend::template resident_blocks<instance, ordered_kernel>(device, l.block, shared);
+    cluster = Family::template cluster<Compiled>(s.levels);
+    const unsigned resident = Backend::template resident_blocks<instance, ordered_kernel>(
+        device, l.block, shared, cluster);
     grid = Family::template grid<Compiled>(kernel.domain, s.levels, resident);
   } else {
     grid = cover<Family>(kernel.domain, s.levels, l);
@@ -292,8 +296,8 @@ prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, co
   const ordered_kernel ordered{kernel, by_levels,
                                l.adjacent ? index_t(levels_of_thread(s.levels, l)) : 0};
   return {Backend::template inspect<instance, ordered_kernel>(device, grid, l.block, shared),
-          [&device, grid, block = l.block, shared, ordered] {
-            Backend::template launch<instance>(device, grid, block, shared, ordered);
+          [&device, grid, block = l.block, shared, ordered, cluster] {
+            Backend::template launch<instance>(device, grid, block, shared, ordered, cluster);
           }};
 }
 

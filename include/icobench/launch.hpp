@@ -36,8 +36,8 @@ struct compiled_for {
   static constexpr int min_blocks = min_blocks_;
 };
 
-// The same for kernels that are compiled for a block and a number of levels, too. So many blocks in
-// a row are a cluster (sm_90).
+// The same for kernels that are compiled for a block and a number of levels, too. Up to so many
+// blocks in a row may be a cluster (sm_90).
 template <unsigned x, unsigned y, unsigned z, int levels_, unsigned cluster_ = 1>
 struct compiled_shape : compiled_for<> {
   static constexpr gpu::extent3 block{x, y, z};
@@ -47,12 +47,6 @@ struct compiled_shape : compiled_for<> {
 template <class Compiled>
 inline constexpr bool has_shape = requires {
   Compiled::block;
-};
-
-template <class Compiled>
-inline constexpr bool has_cluster = requires {
-  requires Compiled::cluster >
-  1;
 };
 
 template <class Compiled>

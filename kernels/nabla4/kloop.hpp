@@ -20,7 +20,7 @@ struct nabla4_kloop {
   static constexpr launch tuned(access a) {
     if (vertical) { return {.block = {64, 1, a == access::strided ? 1u : 4u}, .levels = 4}; }
     return a == access::strided ? launch{.block = {32, 1, 4}, .levels = 0}
-                                : launch{.block = {128, 1, 1}, .levels = 40};
+                                : launch{.block = {128, 1, 1}, .levels = 0};
   }
 
   template <class Mesh, class T>

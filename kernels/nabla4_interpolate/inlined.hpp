@@ -22,9 +22,8 @@ struct inlined_nabla4_interpolate {
                          compiled_list<compiled_for<1>, compiled_for<2>, compiled_for<3>>>;
   static constexpr launch tuned(access a) {
     if (!walks) { return {.block = {64, 1, 4}, .min_blocks = 3}; }
-    if (vertical) {
-      return {.block = {64, 1, 2}, .levels = 10, .min_blocks = a == access::strided ? 2 : 1};
-    }
+    if (vertical && a == access::indirect) { return {.block = {64, 1, 2}, .levels = 10}; }
+    if (vertical) { return {.block = {32, 4, 1}, .levels = 20}; }
     return a == access::strided ? launch{.block = {32, 4, 1}, .levels = 40}
                                 : launch{.block = {128, 1, 1}, .levels = 40};
   }

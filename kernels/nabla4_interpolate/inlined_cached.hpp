@@ -28,7 +28,12 @@ struct inlined_cached {
   ICOBENCH_FUNCTION static constexpr overlap halo() { return {1, 0, 1, 1}; }
   static constexpr launch tuned(access) {
     if (!batched) { return {.block = {32, 6, 1}, .levels = 20}; }
-    return {.block = {32, 8, 1}, .levels = vertical ? 4 : 10, .min_blocks = 2};
+    // Coefficients with levels are nothing to keep in the L2 cache for: points first.
+    if (vertical) {
+      return {
+          .block = {32, 8, 1}, .levels = 4, .min_blocks = 2, .order = block_order::points_first};
+    }
+    return {.block = {32, 8, 1}, .levels = 10, .min_blocks = 2};
   }
   static std::string reject(const launch& l) {
     return batched && l.levels == 0 ? "a block keeps its levels in shared memory: say how many"
@@ -102,7 +107,11 @@ struct inlined_cached_batched : inlined_cached<vertical, true> {};
 
 template <bool vertical>  // the same kernel
 struct inlined_cached_batched<vertical, false> : inlined_cached<vertical, true> {
-  static constexpr launch tuned(access) { return {.block = {32, 8, 1}, .min_blocks = 2}; }
+  static constexpr launch tuned(access) {
+    return {.block = {32, 8, 1},
+            .min_blocks = 2,
+            .order = vertical ? block_order::points_first : block_order::by_size};
+  }
   static std::string reject(const launch& l) { return one_level_only(l); }
 };
 

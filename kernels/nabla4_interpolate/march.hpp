@@ -3,8 +3,9 @@
 // Trades as the march of the longer chain does (nabla4_interpolate_verts2cells/march.hpp), but 31
 // of 32 lanes have a result, and parts of a strip begin one row before their first.
 //
-// H200, 594x514 (298x257): rows read directly 642 us (163), bulk 526 (135), multicast 480 (121),
-// which is 70 % of the copy bandwidth.
+// H200, 594x514 (298x257): rows read directly 642 us (163), bulk 526 (135) and multicast 480 (121)
+// with 64x1x4, multicast 433 (114) with 128x1x2 and results stored past the caches, which is 76 %
+// of the copy bandwidth.
 #pragma once
 
 #include <shared/march.hpp>
@@ -15,7 +16,8 @@ template <bool bulk, class... Compiled>
 struct march_to_vertices : marching<false, bulk, Compiled...> {
   using computes = stages<stage::nabla4, stage::interpolate>;
   static constexpr launch tuned(access) {
-    return {.block = {64, 1, bulk ? 4u : 2u}, .levels = bulk ? 5 : 4};
+    return bulk ? launch{.block = {128, 1, 2}, .levels = 5}
+                : launch{.block = {64, 1, 2}, .levels = 4};
   }
 
   template <class Mesh, class T>

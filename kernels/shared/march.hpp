@@ -206,6 +206,15 @@ struct marching {
     return march_blocks<march_shape<cells, double, Choice>>(domain, levels, resident);
   }
 
+  // The most that divides the blocks of a team.
+  template <class Choice>
+  static unsigned cluster(index_t levels) {
+    const auto groups = unsigned(march_shape<cells, double, Choice>::groups(levels));
+    unsigned size = Choice::cluster;
+    while (groups % size != 0) { --size; }
+    return size;
+  }
+
   template <class Choice, class T, class Operands, class Thread>
   ICOBENCH_DEVICE static void run(const Operands& f, const Thread& t) {
     using shape = march_shape<cells, T, Choice>;

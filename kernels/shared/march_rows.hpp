@@ -22,10 +22,9 @@ struct march_shape {
   static constexpr index_t levels = index_t(Compiled::block.z) * count;
   static constexpr index_t threads = index_t(Compiled::block.volume());
 
-  // Blocks that share all levels of their points; whole clusters of them.
+  // Blocks that share all levels of their points.
   ICOBENCH_FUNCTION static constexpr index_t groups(index_t all_levels) {
-    constexpr auto size = index_t(cluster);
-    return ((all_levels + levels - 1) / levels + size - 1) / size * size;
+    return (all_levels + levels - 1) / levels;
   }
 };
 
@@ -296,8 +295,12 @@ class copied_rows : public march_place<Shape> {
       const unsigned bytes = from >= 0 && there > 0 ? unsigned(there) * unsigned(sizeof(T)) : 0u;
       gpu::bulk_barrier& barrier = barriers_[fill_.buffer];
       t_.expect_bulk(barrier, bytes);
-      const bool for_all = Shape::cluster > 1 && r >= buffer::edge;
-      if (bytes > 0 && (!for_all || unsigned(r) % t_.cluster_size() == t_.cluster_rank())) {
+      bool for_all = false, mine = true;
+      if constexpr (Shape::cluster > 1) {
+        for_all = t_.cluster_size() > 1 && r >= buffer::edge;
+        mine = !for_all || unsigned(r) % t_.cluster_size() == t_.cluster_rank();
+      }
+      if (bytes > 0 && mine) {
         t_.copy_bulk(buffers_ + fill_.buffer * buffer::elements + buffer::place(r), field_ + from,
                      bytes, barrier, for_all);
       }

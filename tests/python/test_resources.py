@@ -61,7 +61,7 @@ INSTANCES = """
 #include <tiny/tiny.hpp>
 using namespace icobench;
 template <class Kernel>
-using ordered = detail::in_order<Kernel>;
+using ordered = detail::in_order<Kernel, compiled_for<>>;
 template <template <class, class> class kernel>
 using strided = ordered<kernel<strided_mesh<ordering::per_orientation>, double>>;
 using many = strided<kernels::tiny_many<60>::kernel>;

@@ -328,17 +328,18 @@ struct native_backend {
   // Blocks that the device runs at once. Clusters do not fit everywhere: their blocks run on one
   // part of the device, and parts differ in size.
   template <class Compiled, class Kernel>
-  static unsigned resident_blocks(const device& d, extent3 block, std::size_t shared_bytes) {
+  static unsigned resident_blocks(const device& d, extent3 block, std::size_t shared_bytes,
+                                  [[maybe_unused]] unsigned cluster) {
     const kernel_facts facts = inspect<Compiled, Kernel>(d, {}, block, shared_bytes);
     const int all = d.facts().multiprocessors * facts.blocks_per_multiprocessor;
 #if !defined(__HIPCC__)
-    if constexpr (has_cluster<Compiled>) {
-      cluster_launch<Compiled> launch({Compiled::cluster, 1, 1}, block, shared_bytes);
+    if (cluster > 1) {
+      cluster_launch launch({cluster, 1, 1}, block, shared_bytes, cluster);
       int clusters = 0;
       native::check(
           cudaOccupancyMaxActiveClusters(&clusters, &entry<Compiled, Kernel>, &launch.config),
           "resident clusters");
-      return std::min<unsigned>(unsigned(all), unsigned(clusters) * Compiled::cluster);
+      return std::min(unsigned(all), unsigned(clusters) * cluster);
     }
 #endif
     return unsigned(all);
@@ -367,13 +368,13 @@ struct native_backend {
     return facts;
   }
 
-  // Enqueues a launch.
+  // Enqueues a launch, of clusters of so many blocks along x.
   template <class Compiled, class Kernel>
   static void launch(const device&, extent3 grid, extent3 block, std::size_t shared_bytes,
-                     const Kernel& kernel) {
+                     const Kernel& kernel, [[maybe_unused]] unsigned cluster = 1) {
 #if !defined(__HIPCC__)
-    if constexpr (has_cluster<Compiled>) {
-      cluster_launch<Compiled> launch(grid, block, shared_bytes);
+    if (cluster > 1) {
+      cluster_launch launch(grid, block, shared_bytes, cluster);
       native::check(cudaLaunchKernelEx(&launch.config, &entry<Compiled, Kernel>, kernel), "launch");
       return;
     }
@@ -389,13 +390,12 @@ struct native_backend {
  private:
 #if !defined(__HIPCC__)
   // The runtime's own description, which refers to its attribute.
-  template <class Compiled>
   struct cluster_launch {
     cudaLaunchAttribute attribute{};
     cudaLaunchConfig_t config{};
-    cluster_launch(extent3 grid, extent3 block, std::size_t shared_bytes) {
+    cluster_launch(extent3 grid, extent3 block, std::size_t shared_bytes, unsigned cluster) {
       attribute.id = cudaLaunchAttributeClusterDimension;
-      attribute.val.clusterDim = {Compiled::cluster, 1, 1};
+      attribute.val.clusterDim = {cluster, 1, 1};
       config.gridDim = dim3(grid.x, grid.y, grid.z);
       config.blockDim = dim3(block.x, block.y, block.z);
       config.dynamicSmemBytes = shared_bytes;

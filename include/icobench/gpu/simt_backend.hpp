@@ -33,7 +33,7 @@ struct simt_backend {
 
   // They run one after another: as many as show how work is shared among them.
   template <class Compiled, class Kernel>
-  static unsigned resident_blocks(const device&, extent3, std::size_t) {
+  static unsigned resident_blocks(const device&, extent3, std::size_t, unsigned) {
     return 20;
   }
 
@@ -45,7 +45,7 @@ struct simt_backend {
 
   template <class Compiled, class Kernel>
   static void launch(const device& d, extent3 grid, extent3 block, std::size_t shared_bytes,
-                     const Kernel& kernel) {
+                     const Kernel& kernel, unsigned = 1) {
     simt_launch(grid, block, shared_bytes, kernel, static_cast<const simt_device&>(d).settings);
   }
 
