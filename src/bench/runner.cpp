@@ -137,6 +137,13 @@ void runner::measure_candidates() {
     c->samples.stop();
     finish(*c);
   }
+  // When all are timed: a second of full load lowers the clocks for a while.
+  for (candidate& c : candidates_) {
+    if (!options_.energy || c.result->status_ != status::ok || interrupted()) { continue; }
+    const std::string& backend = c.result->implementation_->backend;
+    c.result->machine.joules_per_run = joules_per_run(
+        workspace_.device(backend), workspace_.monitor(backend), c.work, c.result->seconds());
+  }
   candidates_.clear();
 }
 
@@ -149,11 +156,6 @@ void runner::finish(candidate& c) {
   if (r.samples.stopped_by != "user") {
     r.status_ = status::ok;
     r.reason.clear();
-    if (options_.energy) {
-      const std::string& backend = r.implementation_->backend;
-      r.machine.joules_per_run = joules_per_run(workspace_.device(backend),
-                                                workspace_.monitor(backend), c.work, r.seconds());
-    }
   }
   finished_(r);
 }
