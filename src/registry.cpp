@@ -47,7 +47,6 @@ plan join(const std::vector<implementation>& parts, gpu::device& device, const s
 implementation joined(const std::vector<const variant*>& parts, const implementation& like) {
   implementation result = like;
   result.defaults.clear();
-  result.compiled.clear();
   std::vector<implementation> each;
   for (const variant* part : parts) {
     const implementation* i = part->find(like.backend, like.precision_, like.ordering_);
@@ -55,7 +54,6 @@ implementation joined(const std::vector<const variant*>& parts, const implementa
     each.push_back(*i);
     result.needs_torus |= i->needs_torus;
     result.defaults.insert(result.defaults.end(), i->defaults.begin(), i->defaults.end());
-    result.compiled.insert(result.compiled.end(), i->compiled.begin(), i->compiled.end());
   }
   result.prepare = [each](gpu::device& d, const storage& s, const std::vector<launch>& l) {
     return join(each, d, s, l);

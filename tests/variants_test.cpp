@@ -20,9 +20,9 @@ struct setting {
 };
 
 // Odd everything; a rectangle one point wide; more than a block; one level; a halo beyond the
-// default.
-const setting settings[] = {
-    {{10, 9}, 5, 1}, {{12, 8}, 1, 2}, {{38, 11}, 3, 2}, {{14, 71}, 2, 3}, {{16, 13}, 23, 4}};
+// default; several strips of a march, from an even column on.
+const setting settings[] = {{{10, 9}, 5, 1},  {{12, 8}, 1, 2},   {{38, 11}, 3, 2},
+                            {{14, 71}, 2, 3}, {{16, 13}, 23, 4}, {{130, 7}, 2, 1}};
 
 std::string describe(const problem& p) {
   return p.mesh->name + ", " + std::to_string(p.levels) + " levels, halo " + std::to_string(p.halo);

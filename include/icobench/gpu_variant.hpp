@@ -30,17 +30,19 @@
 //   static constexpr bool bulk_copies = true;            it uses them
 //
 // A kernel that is compiled for shapes of blocks (its choices are each a compiled_shape) has
-// `template <class Shape, class Thread> operator()(Thread&)` and may have
+// `template <class Shape, class Thread> operator()(Thread&)` and, except for the first where it
+// needs none,
 //
 //   template <class Shape, class T>
 //   static constexpr std::size_t shared_bytes_of();      shared memory of a block
-//   template <class Shape>                               blocks, if they do not cover the points;
-//   static gpu::extent3 grid(const rectangle&, index_t levels,       so many run at once
+//   template <class Shape>
+//   static gpu::extent3 grid(const rectangle&, index_t levels,   blocks; `resident` run at once
 //                            unsigned resident);
 //   template <class Shape>
 //   static unsigned cluster(index_t levels);             blocks along x that are one
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -269,6 +271,21 @@ inline bool levels_first(const launch& l, std::size_t coefficient_bytes,
          (l.order == block_order::by_size && coefficient_bytes > facts.cache_bytes / 4);
 }
 
+// For people.
+template <class... Compiled>
+std::string choices(compiled_list<Compiled...>) {
+  std::string text;
+  const auto add = [&]<class C>(C) {
+    if constexpr (has_shape<C>) {
+      text += " " + to_string(launch{.block = C::block, .levels = C::levels});
+    } else {
+      text += " min_blocks=" + std::to_string(C::min_blocks);
+    }
+  };
+  (add(Compiled{}), ...);
+  return text;
+}
+
 template <class... Compiled>
 constexpr bool has_own_grid(compiled_list<Compiled...>) {
   return (has_shape<Compiled> && ...);
@@ -291,6 +308,8 @@ prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, co
   } else {
     grid = cover<Family>(kernel.domain, s.levels, l);
   }
+  // Points along y or z have a limit that those along x have not.
+  if (l.order == block_order::by_size && std::max(grid.x, grid.y) > 65535) { by_levels = false; }
   if (by_levels) { grid = {grid.z, grid.x, grid.y}; }
   check_launch(grid, l, facts);
   const ordered_kernel ordered{kernel, by_levels,
@@ -314,11 +333,16 @@ prepared_kernel prepare_kernel(const gpu::device& device, const storage& s, cons
     if (const gpu::device_facts facts = device.facts(); !facts.bulk_copies) {
       throw unsupported("bulk copies need sm_90, the device is " + facts.architecture);
     }
+    // Levels and slots are aligned by the storage; rows of floats may start anywhere.
+    if ((s.row | s.plane) % 2 != 0) { throw unsupported("bulk copies need rows of even length"); }
   }
   const typename Family::computes computes;
   const auto k = make_kernel<kernel, Mesh, T, layout::ifirst>(s, computes);
   // Kernels that make their own grid know the order of its blocks.
   constexpr bool own_grid = has_own_grid(typename Family::compiled{});
+  if (own_grid && (l.adjacent || l.order != block_order::by_size)) {
+    throw unsupported(to_string(l) + ": this kernel orders its blocks and levels itself");
+  }
   const bool by_levels =
       !own_grid && levels_first(l, coefficient_bytes<Mesh, T>(s, computes), device.facts());
   prepared_kernel result;
@@ -329,15 +353,11 @@ prepared_kernel prepare_kernel(const gpu::device& device, const storage& s, cons
             ...);
   };
   if (!compiled(typename Family::compiled{})) {
-    throw unsupported(to_string(l) + " (min_blocks=" + std::to_string(l.min_blocks) +
-                      ") is not among the compiled choices");
+    throw unsupported(to_string(l) + ": min_blocks=" + std::to_string(l.min_blocks) +
+                      (own_grid ? ", the block or the levels are" : " is") +
+                      " not among the compiled choices:" + choices(typename Family::compiled{}));
   }
   return result;
-}
-
-template <class... Compiled>
-std::vector<int> choices(compiled_list<Compiled...>) {
-  return {Compiled::min_blocks...};
 }
 
 template <class Backend, class Mesh, class T, class... Families>
@@ -372,7 +392,6 @@ void add_gpu_variant(registry& r, const variant_info& info) {
              o,
              layout::ifirst,
              {Families::tuned(Mesh::kind)...},
-             {detail::choices(typename Families::compiled{})...},
              &detail::prepare_gpu<Backend, Mesh, T, Families...>,
              (detail::needs_torus_order<Families>() || ...)});
     }

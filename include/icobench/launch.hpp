@@ -11,8 +11,8 @@
 
 namespace icobench {
 
-// A kernel is compiled for blocks of at most this many threads: more would cap every thread at 64
-// registers on NVIDIA, and AMD needs the bound to be stated beyond 256.
+// A kernel is compiled for blocks of at most this many threads: 512 would cap every thread at 128
+// registers on NVIDIA, 1024 at 64, and AMD needs the bound to be stated beyond 256.
 inline constexpr unsigned max_block_threads = 256;
 
 // Blocks start roughly in the order of their numbers. Along levels first, the coefficients of a

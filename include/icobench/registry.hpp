@@ -45,8 +45,7 @@ struct implementation {
   precision precision_ = precision::float64;
   ordering ordering_ = ordering::per_orientation;
   layout layout_ = layout::ifirst;
-  std::vector<launch> defaults;            // one for each launch
-  std::vector<std::vector<int>> compiled;  // for each launch: the min_blocks to choose from
+  std::vector<launch> defaults;  // one for each launch
   std::function<plan(gpu::device&, const storage&, const std::vector<launch>&)> prepare;
   bool needs_torus = false;  // indirect, but only for tables in the slot order of a torus
 };

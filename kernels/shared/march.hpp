@@ -11,12 +11,24 @@
 
 namespace icobench::kernels {
 
-// Blocks of a march, at most as many as run at once: teams, each of which has all levels of its
-// points and goes along together, so that the coefficients it shares are still in the L2 cache.
+// The column left of all strips, whose lane has no result: even, so that copies of doubles are
+// aligned.
+ICOBENCH_FUNCTION inline index_t march_start(const rectangle& d) {
+  return (d.i0 - 1) & ~1;
+}
+template <class Shape>
+ICOBENCH_FUNCTION inline index_t march_strips(const rectangle& d) {
+  static_assert(Shape::columns % 2 == 0, "every strip starts at an even column");
+  return (d.i0 + d.ni - 1 - march_start(d) + Shape::columns - 1) / Shape::columns;
+}
+
+// Blocks of a march, at most as many as run at once, but one team at least. A team has all levels
+// of its points and goes along together, so that the coefficients it shares are still in the L2
+// cache.
 template <class Shape>
 gpu::extent3 march_blocks(const rectangle& domain, index_t levels, unsigned resident) {
   const auto groups = unsigned(Shape::groups(levels));
-  const auto strips = unsigned(domain.ni + Shape::columns - 1) / unsigned(Shape::columns);
+  const auto strips = unsigned(march_strips<Shape>(domain));
   const unsigned rows = unsigned(domain.nj) * strips;
   return {groups * std::clamp(resident / groups, 1u, (rows + 3) / 4), 1, 1};
 }
@@ -34,7 +46,7 @@ class march {
   // Rows of all strips one after another, an equal part for each team.
   ICOBENCH_DEVICE void run() {
     const rectangle& d = f_.domain;
-    const index_t strips = (d.ni + Shape::columns - 1) / Shape::columns;
+    const index_t strips = march_strips<Shape>(d);
     const index_t groups = Shape::groups(f_.levels), block = index_t(t_.block().x);
     const index_t teams = index_t(t_.grid_dim().x) / groups, team = block / groups;
     const auto all = std::int64_t(strips) * d.nj;
@@ -57,14 +69,13 @@ class march {
     vector2<T> p{}, p_east{};          // at (i, j - 1), (i + 1, j - 1)
   };
 
-  // `results` rows from j0 on, of the strip that starts at column `first` of the domain.
+  // `results` rows from j0 on, of the strip that begins `first` columns after the first one.
   ICOBENCH_DEVICE void walk(index_t first, index_t j0, index_t results, index_t k0) {
-    // The first lane has no result. Even starts are aligned for copies of doubles.
-    const index_t i0 = (f_.domain.i0 + first - 1) & ~1;
+    const index_t i0 = march_start(f_.domain) + first;
     const index_t i = i0 + rows_.column();
     const auto lane = index_t(t_.thread().x % march_lanes);
-    const bool mine = lane >= 1 && lane <= Shape::results && i >= f_.domain.i0 + first &&
-                      i < f_.domain.i0 + f_.domain.ni;
+    const bool mine =
+        lane >= 1 && lane <= Shape::results && i >= f_.domain.i0 && i < f_.domain.i0 + f_.domain.ni;
     const index_t steps = results + (cells ? 2 : 1);
     rows_.begin((j0 - 1) * f_.mesh.row + i0, k0, steps);
     state s[count];

@@ -8,4 +8,4 @@
 #SBATCH --time=00:30:00
 set -euo pipefail
 cd "$SLURM_SUBMIT_DIR"
-srun --cpu-bind=cores scripts/bench "$@"
+srun --cpu-bind=none scripts/bench "$@"

@@ -8,8 +8,8 @@
 #SBATCH --cpus-per-task=7
 #SBATCH --time=00:30:00
 set -euo pipefail
-module load LUMI partition/G rocm cray-hdf5 cray-netcdf 2>/dev/null || true
+module load LUMI partition/G rocm # the modules that the build used
 export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK OMP_PROC_BIND=close
 cd "$SLURM_SUBMIT_DIR"
 # Without root scripts/setup only names what is missing: build once where the modules are.
-srun --cpu-bind=cores scripts/bench "$@"
+srun --cpus-per-task="$SLURM_CPUS_PER_TASK" --cpu-bind=cores scripts/bench "$@"

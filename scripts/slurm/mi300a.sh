@@ -10,4 +10,4 @@ set -euo pipefail
 export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK OMP_PROC_BIND=close
 cd "$SLURM_SUBMIT_DIR"
 # Cores and memory of the APU whose GPU is used.
-srun --cpu-bind=cores --gpu-bind=closest scripts/bench "$@"
+srun --cpus-per-task="$SLURM_CPUS_PER_TASK" --cpu-bind=cores --gpu-bind=closest scripts/bench "$@"

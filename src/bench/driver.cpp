@@ -373,6 +373,10 @@ int run_benchmarks(std::string_view chain, int argc, char** argv) {
   } catch (const input_error& error) {
     std::cerr << program << ": " << error.what() << "\n";
     return 2;
+  } catch (const std::bad_alloc&) {
+    std::cerr << program << ": the problem does not fit the memory: take a smaller --grid or fewer "
+              << "--levels\n";
+    return 2;
   } catch (const std::exception& error) {
     std::cerr << program << ": " << error.what() << "\n";
     return 1;

@@ -39,7 +39,6 @@ class sampler {
   void step();
   void stop() { result_.stopped_by = "user"; }
   const sample_set& result() const { return result_; }
-  double spent_seconds() const { return spent_; }  // of wall time
 
  private:
   void warm_up();
@@ -50,7 +49,7 @@ class sampler {
   std::function<void()> work_, meanwhile_;
   sampling rules_;
   sample_set result_;
-  double spent_ = 0;
+  double spent_ = 0;  // of wall time [s]
   bool warm_ = false;
 };
 

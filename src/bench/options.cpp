@@ -45,7 +45,8 @@ options parse_options(const std::string& program, const std::string& what, int a
   app.add_option("--cache", o.sampling_.cache, "cold (evicted before each sample) or warm")
       ->transform(CLI::CheckedTransformer(modes))
       ->default_str("cold");
-  app.add_option("--min-samples", o.sampling_.min_samples, "at least so many samples")
+  app.add_option("--min-samples", o.sampling_.min_samples,
+                 "samples before precision may end a variant; the budget may end it earlier")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   app.add_option("--budget", o.sampling_.budget_seconds, "seconds to spend on a variant at most")

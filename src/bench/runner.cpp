@@ -25,7 +25,7 @@ arrangement arrangement_of(const record& r) {
 std::optional<double> joules_per_run(gpu::device& device, const machine_monitor* monitor,
                                      const std::function<void()>& work, double seconds) {
   if (!monitor || !monitor->read().joules) { return {}; }
-  const int runs = int(std::ceil(1 / seconds));
+  const int runs = int(std::ceil(1 / std::max(seconds, 1e-6)));
   const auto before = monitor->read().joules;
   for (int n = 0; n < runs; ++n) { work(); }
   device.synchronize();
@@ -60,7 +60,7 @@ void runner::run_group(const std::vector<record*>& records) {
     } catch (const unsupported& reason) {
       r->status_ = status::skipped;
       r->reason = reason.what();
-    } catch (const gpu::device_error& error) {
+    } catch (const input_error&) { throw; } catch (const std::exception& error) {
       r->status_ = status::failed;
       r->reason = error.what();
     }

@@ -42,6 +42,7 @@ index_t narrow(std::ptrdiff_t stride) {
 }
 
 raw_view make_view(void* data, layout l, const shape& s, bool by_level) {
+  narrow(l == layout::kfirst ? s.entity : s.level);  // all slots: kernels add them to the entity
   const std::ptrdiff_t stride = l == layout::kfirst ? s.entity : by_level ? s.level : 0;
   return {data, narrow(stride), narrow(s.slot)};
 }

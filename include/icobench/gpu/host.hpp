@@ -101,7 +101,8 @@ class host_device : public device {
   static std::string cpu_name() {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);) {
-      if (line.starts_with("model name")) { return line.substr(line.find(':') + 2); }
+      const std::size_t name = line.find(": ");
+      if (line.starts_with("model name") && name != line.npos) { return line.substr(name + 2); }
     }
     return "unknown CPU";
   }

@@ -161,8 +161,9 @@ struct native_thread {
   }
   ICOBENCH_DEVICE void arrive_cluster() const {
 #if __CUDA_ARCH__ >= 900
-    // Released within the block only: waiting for its stores to device memory as well made the
-    // march twice as slow, and those are nobody's business here.
+    // Reads of shared memory are over when __syncthreads is. Released within the block only:
+    // waiting for its stores to device memory as well made the march twice as slow, and those are
+    // nobody's business here.
     __syncthreads();
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 #endif
@@ -345,7 +346,7 @@ struct native_backend {
     return unsigned(all);
   }
 
-  // Facts of a launch; throws device_error when the device cannot run it.
+  // Facts of a launch.
   template <class Compiled, class Kernel>
   static kernel_facts inspect(const device& d, extent3 grid, extent3 block,
                               std::size_t shared_bytes) {
