@@ -109,6 +109,7 @@ class cli : public testing::Test {
     command.insert(command.end(), {"--dump", dump});
     const outcome o = run(command);
     EXPECT_EQ(o.status, status) << o.err;
+    expect_valid(dump);
     const json all = json::parse(read_text(dump), nullptr, false);
     EXPECT_FALSE(all.is_discarded());
     fs::remove(dump);

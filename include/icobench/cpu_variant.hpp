@@ -62,7 +62,12 @@ void add_cpu_variant(registry& r, const variant_info& info) {
   const auto add = [&]<class Mesh, class T>(ordering o) {
     const std::vector<launch> defaults{Loops::tuned()...};
     r.add(info, Mesh::kind,
-          {"cpu", precision_of<T>, o, L, defaults, {}, &detail::prepare_cpu<Mesh, T, Loops...>});
+          {.backend = "cpu",
+           .precision_ = precision_of<T>,
+           .ordering_ = o,
+           .layout_ = L,
+           .defaults = defaults,
+           .prepare = &detail::prepare_cpu<Mesh, T, Loops...>});
   };
   const auto add_meshes = [&]<class T>() {
     constexpr auto pv = ordering::per_vertex, po = ordering::per_orientation;

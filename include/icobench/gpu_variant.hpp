@@ -387,13 +387,13 @@ void add_gpu_variant(registry& r, const variant_info& info) {
                     detail::reads_ordering_of<Families, Mesh>()) &&
                    ...)) {
       r.add(info, Mesh::kind,
-            {std::string(Backend::name),
-             precision_of<T>,
-             o,
-             layout::ifirst,
-             {Families::tuned(Mesh::kind)...},
-             &detail::prepare_gpu<Backend, Mesh, T, Families...>,
-             (detail::needs_torus_order<Families>() || ...)});
+            {.backend = std::string(Backend::name),
+             .precision_ = precision_of<T>,
+             .ordering_ = o,
+             .layout_ = layout::ifirst,
+             .defaults = {Families::tuned(Mesh::kind)...},
+             .prepare = &detail::prepare_gpu<Backend, Mesh, T, Families...>,
+             .needs_torus = (detail::needs_torus_order<Families>() || ...)});
     }
   };
   const auto add_meshes = [&]<class T>() {
