@@ -7,6 +7,7 @@
 //
 // H200, 594x514: 617 us strided, 584 indirect with 40 levels a thread: the fastest without a march
 // (separate kloop: 830, 949). Indirect with registers capped at 128 it spills: 1166.
+// may spill (min_blocks=2): registers capped, for tuning
 #pragma once
 
 #include <shared/composed_vertex.hpp>

@@ -7,6 +7,7 @@
 //
 // H200, 594x514, kloop: 748 us strided, 1518 indirect (24 addresses a vertex); the separate kloop
 // takes 830 and 949.
+// may spill (min_blocks=1, min_blocks=2, min_blocks=3): more operands a level than registers
 #pragma once
 
 #include <shared/edges_of_vertex.hpp>

@@ -11,6 +11,7 @@
 //
 // H200, 594x514: batched 649 us with ten levels (663 with eight, 693 with six), the separate kloop
 // 830; a barrier for each level 837; naive 1356.
+// may spill (min_blocks=2, min_blocks=3): registers capped, for tuning
 #pragma once
 
 #include <shared/edges_of_point.hpp>

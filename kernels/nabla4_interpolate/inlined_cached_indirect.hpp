@@ -14,6 +14,7 @@
 //
 // H200, 594x514: 1072 us with edges per_orientation, where the window holds one edge in three; the
 // separate kloop takes 949.
+// may spill (min_blocks=2, min_blocks=3): registers capped, for tuning
 #pragma once
 
 #include <shared/nabla4_interpolate.hpp>

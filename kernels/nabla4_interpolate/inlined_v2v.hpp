@@ -12,6 +12,7 @@
 //
 // H200, 594x514, kloop: 735 us strided, 706 indirect, general 1105 (values in shared memory); the
 // separate kloop takes 830 and 949.
+// may spill (min_blocks=2, min_blocks=3): registers capped, for tuning
 #pragma once
 
 #include <shared/column.hpp>

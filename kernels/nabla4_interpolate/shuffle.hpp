@@ -6,6 +6,7 @@
 //
 // H200, 594x514: 746 us, no faster than the six edges of inlined_v2v (735); vertical 1997 instead
 // of 2158, where coefficients come with each level.
+// may spill (min_blocks=2): registers capped, for tuning
 #pragma once
 
 #include <shared/nabla4_interpolate.hpp>

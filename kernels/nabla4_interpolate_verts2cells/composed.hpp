@@ -12,6 +12,7 @@
 //
 // H200, 594x514: 1371 us strided, 1518 indirect (separate kloop: 1095, 1216): to compose the
 // weights costs more than they save in 80 levels.
+// may spill (min_blocks=2): registers capped, for tuning
 #pragma once
 
 #include <shared/cells_around.hpp>

@@ -10,6 +10,7 @@
 //
 // H200, 594x514: 965 us where the separate kloop takes 1095: the flops saved do not pay for the rim
 // and the barriers (levels=0; 984 with 40 levels, 1209 with registers capped).
+// may spill (min_blocks=2): registers capped, for tuning
 #pragma once
 
 #include <shared/cells_of_point.hpp>

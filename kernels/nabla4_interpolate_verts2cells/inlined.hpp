@@ -7,6 +7,7 @@
 // them again.
 //
 // H200, 594x514: 2675 us strided, 7882 indirect, the separate kloop 1095 and 1216.
+// may spill (min_blocks=2, min_blocks=3): registers capped, for tuning
 #pragma once
 
 #include <shared/cells_of_point.hpp>

@@ -11,6 +11,7 @@
 //
 // H200, 594x514: 2566 us strided, 6436 indirect, the separate kloop 1095 and 1216: coefficients are
 // read again in each level, as they do not fit the registers.
+// may spill (min_blocks=2, min_blocks=3): registers capped, for tuning
 #pragma once
 
 #include <shared/cells_around.hpp>

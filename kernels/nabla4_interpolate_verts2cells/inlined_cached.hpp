@@ -14,6 +14,7 @@
 // H200, 594x514: 1099 us with six levels between barriers, as much as the separate kloop (1095),
 // since a third of the threads compute for the rim; 1161 with five, 1217 with four, nabla4_only
 // 1516.
+// may spill (min_blocks=2, min_blocks=3): registers capped, for tuning
 #pragma once
 
 #include <shared/cells_of_point.hpp>
