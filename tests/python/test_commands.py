@@ -3,7 +3,9 @@ import io
 import json
 import os
 import pathlib
+import shutil
 import subprocess
+import sys
 
 import support
 import synthetic
@@ -180,3 +182,11 @@ class AllScripts(support.ScriptTest):
         self.assertIn("speed-up over", self.run_script("compare", out))
         self.assertIn("0 slower", self.run_script("compare", out, out))
         self.run_script("report", out, "--output", self.folder / "report.html")
+
+
+class Profile(support.ScriptTest):
+    def test_missing_programs(self):
+        self.assertIn("nosuch: no such program", self.run_script("profile", "nosuch", status=2))
+        if not shutil.which("ncu"):
+            message = self.run_script("profile", sys.executable, "--grid", "torus:12x9", status=2)
+            self.assertIn("ncu (Nsight Compute) is not in PATH", message)
