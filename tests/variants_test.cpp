@@ -102,6 +102,7 @@ struct simt_case {
 class simt_variants : public testing::TestWithParam<simt_case> {};
 
 TEST_P(simt_variants, all) {
+  if (!registry::instance().backends().contains("simt")) { GTEST_SKIP() << "built without simt"; }
   gpu::simt_device device;
   device.settings = {GetParam().warp_size, GetParam().order, 7};
   verify_settings(device);
