@@ -1,6 +1,10 @@
 #include "grids/numbering.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <numeric>
+#include <random>
+#include <utility>
 
 namespace icobench {
 namespace {
@@ -11,20 +15,114 @@ std::vector<index_t> identity(index_t count) {
   return ids;
 }
 
-// Edges of a torus, orientation after orientation.
-std::vector<index_t> by_orientation(index_t vertices) {
+std::vector<index_t> inverse(const std::vector<index_t>& ids) {
+  std::vector<index_t> at(ids.size());
+  for (std::size_t n = 0; n < ids.size(); ++n) { at[std::size_t(ids[n])] = index_t(n); }
+  return at;
+}
+
+// How far along the Hilbert curve of a square of that size, a power of two, (i, j) lies. Each of
+// the four quarters is a smaller curve, the first turned over one diagonal, the last over the
+// other.
+std::uint64_t along_hilbert_curve(std::uint32_t size, std::uint32_t i, std::uint32_t j) {
+  std::uint64_t distance = 0;
+  for (std::uint32_t half = size / 2; half > 0; half /= 2) {
+    const bool right = i & half, upper = j & half;
+    distance += std::uint64_t(half) * half * (right ? (upper ? 2 : 3) : (upper ? 1 : 0));
+    i &= half - 1;
+    j &= half - 1;
+    if (!upper) {
+      if (right) {
+        i = half - 1 - i;
+        j = half - 1 - j;
+      }
+      std::swap(i, j);
+    }
+  }
+  return distance;
+}
+
+std::vector<index_t> hilbert_places(const torus_shape& t) {
+  const auto size = std::bit_ceil(std::uint32_t(std::max(t.nx, t.ny)));
+  std::vector<std::uint64_t> along;
+  for (index_t j = 0; j < t.ny; ++j) {
+    for (index_t i = 0; i < t.nx; ++i) {
+      along.push_back(along_hilbert_curve(size, std::uint32_t(i), std::uint32_t(j)));
+    }
+  }
+  std::vector<index_t> order = identity(index_t(along.size()));
+  std::sort(order.begin(), order.end(),
+            [&](index_t a, index_t b) { return along[std::size_t(a)] < along[std::size_t(b)]; });
+  return inverse(order);
+}
+
+std::vector<index_t> breadth_first_places(const grid& g) {
+  std::vector<index_t> place(std::size_t(g.vertices), missing), order;
+  const auto visit = [&](index_t v) {
+    if (place[std::size_t(v)] != missing) { return; }
+    place[std::size_t(v)] = index_t(order.size());
+    order.push_back(v);
+  };
+  std::size_t next = 0;
+  for (index_t first = 0; first < g.vertices; ++first) {
+    visit(first);  // of each part of the grid
+    for (; next < order.size(); ++next) {
+      for (index_t s = 0; s < g.v2e.slots; ++s) {
+        const index_t e = g.v2e(order[next], s);
+        if (e == missing) { continue; }
+        visit(g.e2v(e, 0));
+        visit(g.e2v(e, 1));
+      }
+    }
+  }
+  return place;
+}
+
+// The same for every standard library.
+std::vector<index_t> shuffled_places(index_t count) {
+  std::vector<index_t> place = identity(count);
+  std::mt19937_64 random(1);
+  for (std::size_t n = place.size(); n > 1; --n) {
+    std::swap(place[n - 1], place[std::size_t(random() % n)]);
+  }
+  return place;
+}
+
+// Edges of a torus, orientation after orientation, by the places of their owners.
+std::vector<index_t> by_orientation(const std::vector<index_t>& place) {
+  const auto vertices = index_t(place.size());
   std::vector<index_t> ids(std::size_t(vertices) * 3);
   for (index_t v = 0; v < vertices; ++v) {
-    for (index_t c = 0; c < 3; ++c) { ids[std::size_t(3 * v + c)] = c * vertices + v; }
+    for (index_t c = 0; c < 3; ++c) {
+      ids[std::size_t(3 * v + c)] = c * vertices + place[std::size_t(v)];
+    }
   }
   return ids;
+}
+
+// Entities by the places of their owners, those of one owner in the order of the grid. On a torus
+// an owner has `owned` of them, elsewhere it is the first of the vertices in the entity's row.
+std::vector<index_t> by_owner(const grid& g, const std::vector<index_t>& place, const table& t,
+                              index_t owned) {
+  std::vector<index_t> owner(std::size_t(t.rows()));
+  for (index_t h = 0; h < t.rows(); ++h) {
+    index_t first = g.shape ? place[std::size_t(h / owned)] : g.vertices;
+    for (index_t s = 0; s < t.slots && !g.shape; ++s) {
+      first = std::min(first, place[std::size_t(t(h, s))]);
+    }
+    owner[std::size_t(h)] = first;
+  }
+  std::vector<index_t> order = identity(t.rows());
+  std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) {
+    return owner[std::size_t(a)] < owner[std::size_t(b)];
+  });
+  return inverse(order);
 }
 
 // Moves `first` to the front and keeps the order of `ids` within both parts.
 std::vector<index_t> computed_first(const std::vector<index_t>& ids,
                                     const std::vector<index_t>& first) {
-  std::vector<index_t> at(ids.size());  // inverse of ids
-  for (std::size_t g = 0; g < ids.size(); ++g) { at[std::size_t(ids[g])] = index_t(g); }
+  const std::vector<index_t> at = inverse(ids);
   std::vector<bool> computed(ids.size(), false);
   for (const index_t g : first) { computed[std::size_t(g)] = true; }
   std::vector<index_t> result(ids.size());
@@ -37,17 +135,40 @@ std::vector<index_t> computed_first(const std::vector<index_t>& ids,
 
 }  // namespace
 
-numbering make_numbering(const grid& g, const domain& d, access a, ordering o) {
+std::vector<index_t> places(const grid& g, vertex_order o) {
+  switch (o) {
+    case vertex_order::row:
+      return identity(g.vertices);
+    case vertex_order::hilbert:
+      if (!g.shape) {
+        throw input_error(g.name +
+                          ": a Hilbert curve needs positions, which only a torus has; "
+                          "breadth_first works on any grid");
+      }
+      return hilbert_places(*g.shape);
+    case vertex_order::breadth_first:
+      return breadth_first_places(g);
+    default:
+      return shuffled_places(g.vertices);
+  }
+}
+
+numbering make_numbering(const grid& g, const domain& d, access a, ordering o,
+                         vertex_order vertices) {
   const bool regroup = g.shape && o == ordering::per_orientation;
+  const bool in_grid_order = vertices == vertex_order::row;
   numbering result;
-  result.storage_id[std::size_t(location::vertex)] = identity(g.vertices);
-  result.storage_id[std::size_t(location::edge)] =
-      regroup ? by_orientation(g.vertices) : identity(g.edges);
-  result.storage_id[std::size_t(location::cell)] = identity(g.cells);
+  const auto id = [&](location l) -> std::vector<index_t>& {
+    return result.storage_id[std::size_t(l)];
+  };
+  const auto& place = id(location::vertex) = places(g, vertices);
+  id(location::edge) = regroup         ? by_orientation(place)
+                       : in_grid_order ? identity(g.edges)
+                                       : by_owner(g, place, g.e2v, 3);
+  id(location::cell) = in_grid_order ? identity(g.cells) : by_owner(g, place, g.c2v, 2);
   if (a == access::indirect) {
     for (const location l : {location::vertex, location::edge, location::cell}) {
-      auto& ids = result.storage_id[std::size_t(l)];
-      ids = computed_first(ids, d[std::size_t(stage_at(l))].ids);
+      id(l) = computed_first(id(l), d[std::size_t(stage_at(l))].ids);
     }
   }
   return result;

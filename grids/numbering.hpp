@@ -1,13 +1,28 @@
-// Where entities lie in memory: the order of edges, and computed entities before the halo.
+// Where entities lie in memory: the orders of vertices and edges, and computed entities before the
+// halo.
 #pragma once
 
 #include <array>
+#include <string_view>
 #include <vector>
 
 #include "grids/domain.hpp"
 #include "grids/grid.hpp"
 
 namespace icobench {
+
+// The order of vertices: that of the grid (a torus: row after row), along a Hilbert curve, by
+// distance from the first one, or random, as a bad order of production.
+enum class vertex_order { row, hilbert, breadth_first, shuffled };
+inline constexpr std::string_view vertex_order_names[] = {"row", "hilbert", "breadth_first",
+                                                          "shuffled"};
+constexpr std::string_view to_string(vertex_order o) {
+  return vertex_order_names[std::size_t(o)];
+}
+
+// The place of each vertex. Throws input_error for a Hilbert curve on a grid that is no torus: no
+// positions are known there.
+std::vector<index_t> places(const grid&, vertex_order);
 
 // For each location the storage id of each grid id.
 struct numbering {
@@ -19,8 +34,11 @@ struct numbering {
 //
 // Indirect access puts the entities that each stage computes first, as ICON puts its halo last, so
 // that a stage runs over 0 <= id < count and its arrays are as compact as filtered copies would be;
-// within both parts the order is that of the grid, edges of a torus by `o`.
-numbering make_numbering(const grid&, const domain&, access, ordering o);
+// within both parts the order is that of the grid, edges of a torus by `o`. With another order of
+// vertices, edges and cells follow the vertex that owns them (elsewhere than on a torus: the first
+// of theirs).
+numbering make_numbering(const grid&, const domain&, access, ordering o,
+                         vertex_order = vertex_order::row);
 
 // The location of a stage's results, as an index into numbering and domain.
 constexpr stage stage_at(location l) {

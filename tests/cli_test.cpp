@@ -145,7 +145,7 @@ TEST_F(cli, help) {
   EXPECT_EQ(o.status, 0);
   for (const std::string option :
        {"--grid", "--levels", "--halo", "--precision", "--ordering", "--backend", "--variant",
-        "--launch", "--cache", "--list", "--verify-only", "--profile-once", "--dump",
+        "--vertices", "--launch", "--cache", "--list", "--verify-only", "--profile-once", "--dump",
         "--benchmark_filter"}) {
     EXPECT_NE(o.out.find(option), o.out.npos) << option;
   }
@@ -165,6 +165,7 @@ TEST_F(cli, bad_options) {
   refuses(nabla4({"--backend", "cpu", "--levels", "99999999999"}), {"--levels", "99999999999"});
   refuses(nabla4_small({"--precision", "half"}), {"--precision", "half"});
   refuses(nabla4_small({"--ordering", "random"}), {"--ordering", "random"});
+  refuses(nabla4_small({"--vertices", "diagonal"}), {"--vertices", "diagonal"});
   refuses(nabla4_small({"--cache", "tepid"}), {"--cache", "tepid"});
   refuses(nabla4_small({"--min-samples", "0"}), {"--min-samples", "0"});
   refuses(nabla4_small({"--budget", "-1"}), {"--budget", "-1"});
@@ -214,6 +215,7 @@ TEST_F(cli, bad_launches) {
   refuses(launch("nonsense"), {"--launch nonsense", "known are"});
   refuses(launch("32x"), {"--launch 32x"});
   refuses(launch("0x4"), {"--launch 0x4"});
+  refuses(launch("32,stores=nowhere"), {"stores=nowhere", "stores=streaming, stores=cached"});
   refuses(launch("32x1x4,levels=1073741824"), {"levels=1073741824"});
   refuses(launch("32+32"), {"--launch 32+32", "2 launches", "nabla4/strided/"});
   refuses({BENCH_NABLA4_INTERPOLATE, "--backend", "cpu", "--grid", "torus:12x9", "--launch",
@@ -232,6 +234,20 @@ TEST_F(cli, launch_that_no_kernel_was_compiled_for) {
   EXPECT_EQ(records[0].at("status"), "skipped");
   EXPECT_NE(records[0].at("reason").get<std::string>().find("min_blocks=77"), std::string::npos);
   EXPECT_EQ(records[1].at("status"), "verified");
+}
+
+// One record for each order; a numbering that strided access cannot have is skipped.
+TEST_F(cli, orders_of_vertices) {
+  const json records =
+      records_of(nabla4_small({"--verify-only", "--vertices", "row,hilbert,shuffled", "--variant",
+                               "strided/kfirst,indirect/kfirst"}));
+  ASSERT_EQ(records.size(), 6u);
+  for (const json& r : records) {
+    const bool possible = r.at("access") == "indirect" || r.at("vertices") == "row";
+    EXPECT_EQ(r.at("status"), possible ? "verified" : "skipped") << r;
+    EXPECT_EQ(r.at("name").get<std::string>().find("/shuffled") != std::string::npos,
+              r.at("vertices") == "shuffled");
+  }
 }
 
 TEST_F(cli, bad_backends) {

@@ -9,6 +9,7 @@
 #include "grids/torus.hpp"
 #include "src/formats/reference_file.hpp"
 #include "src/problem/resident.hpp"
+#include "tests/grids_support.hpp"
 
 namespace icobench {
 namespace {
@@ -29,12 +30,14 @@ std::string describe(const problem& p) {
 }
 
 // The default launch and others that fit nothing: blocks that divide no size, levels that do not
-// divide either, both orders of blocks. Variants may refuse some.
+// divide either, both orders of blocks, hints, ways to read tables. Variants may refuse some.
 std::vector<std::vector<launch>> launches_of(const implementation& i) {
   std::vector<std::vector<launch>> result{i.defaults};
   for (const char* text :
-       {"7x3x2", "33x1x3,levels=3", "5x2x1,levels=0,order=levels_first",
-        "32x2x2,order=points_first", "16x1x4,order=levels_first", "8x5x2,levels=2,adjacent"}) {
+       {"7x3x2,stores=streaming", "33x1x3,levels=3,stores=cached",
+        "5x2x1,levels=0,order=levels_first", "32x2x2,order=points_first",
+        "16x1x4,order=levels_first", "8x5x2,levels=2,adjacent", "17,tables=rows,order=points_first",
+        "9x1x2,tables=by_vertex,loads=streaming"}) {
     result.emplace_back();
     for (const launch& l : i.defaults) { result.back().push_back(parse_launch(text, l)); }
   }
@@ -42,7 +45,7 @@ std::vector<std::vector<launch>> launches_of(const implementation& i) {
 }
 
 // Runs every variant of the problem's chain and counts those that ran.
-int verify_all(gpu::device& device, const problem& p) {
+int verify_all(gpu::device& device, const problem& p, vertex_order vertices = vertex_order::row) {
   int ran = 0;
   for (const variant& v : registry::instance().variants()) {
     if (v.info.chain != p.chain_->name) { continue; }
@@ -50,9 +53,11 @@ int verify_all(gpu::device& device, const problem& p) {
       if (i.backend != device.backend() || i.precision_ != p.precision_) { continue; }
       if (v.access_ == access::strided && (!p.mesh->shape || p.halo < 1)) { continue; }
       if (i.needs_torus && !p.mesh->shape) { continue; }
+      if (v.access_ == access::strided && vertices != vertex_order::row) { continue; }
       SCOPED_TRACE(v.name() + " " + std::string(to_string(i.ordering_)) + " " +
-                   std::string(to_string(i.precision_)) + " on " + describe(p));
-      resident_problem resident(device, p, {v.access_, i.ordering_, i.layout_});
+                   std::string(to_string(i.precision_)) + " on " + describe(p) + " " +
+                   std::string(to_string(vertices)));
+      resident_problem resident(device, p, {v.access_, i.ordering_, i.layout_, vertices});
       for (const std::vector<launch>& launches : launches_of(i)) {
         plan ready;
         try {
@@ -146,6 +151,30 @@ TEST(variants, whole_torus) {
   }
 }
 
+// Results are the same wherever vertices lie. Strided access knows rows only.
+TEST(variants, orders_of_vertices) {
+  const auto torus = std::make_shared<const grid>(make_torus({12, 9}));
+  const auto sphere = std::make_shared<const grid>(test::icosphere(1));
+  for (const std::string name : {"cpu", "simt"}) {
+    const auto device = registry::instance().backends().at(name)();
+    for (const chain& c : chain_table) {
+      for (const auto& mesh : {torus, sphere}) {
+        problem p = make_problem(mesh, c, 2, mesh->shape ? 2 : 0, precision::float64);
+        compute_reference(p);
+        for (const vertex_order order :
+             {vertex_order::hilbert, vertex_order::breadth_first, vertex_order::shuffled}) {
+          if (order == vertex_order::hilbert && !mesh->shape) { continue; }
+          EXPECT_GT(verify_all(*device, p, order), 0);
+          EXPECT_THROW(
+              resident_problem(*device, p,
+                               {access::strided, ordering::per_vertex, layout::ifirst, order}),
+              unsupported);
+        }
+      }
+    }
+  }
+}
+
 // Committed dumps of an independent implementation: see tests/data/make_reference.py.
 TEST(variants, reference_dumps) {
   int dumps = 0;
@@ -163,24 +192,39 @@ TEST(variants, reference_dumps) {
   EXPECT_GE(dumps, 8);
 }
 
-// Launches that a kernel cannot run are refused with the reason.
-TEST(variants, refused_launches) {
+// Why a variant cannot run a launch.
+std::string refusal(std::string_view name, std::string_view launch_) {
   gpu::simt_device device;
   device.settings.warp_size = 64;  // with the shared memory of AMD's GPUs
-  auto mesh = std::make_shared<const grid>(make_torus({12, 11}));
-  const problem p = make_problem(mesh, *find_chain("nabla4_interpolate"), 3, 2, precision::float64);
-  const auto refusal = [&](std::string_view name, std::string_view launch_) -> std::string {
-    for (const variant& v : registry::instance().variants()) {
-      if (v.name() != name) { continue; }
-      const implementation& i = *v.find("simt", precision::float64, ordering::per_orientation);
-      resident_problem resident(device, p, {v.access_, i.ordering_, i.layout_});
-      try {
-        i.prepare(device, resident.view(), {parse_launch(launch_, i.defaults.front())});
-      } catch (const unsupported& reason) { return reason.what(); }
-      return "accepted";
-    }
-    return "no such variant";
-  };
+  for (const variant& v : registry::instance().variants()) {
+    if (v.name() != name) { continue; }
+    const implementation& i = *v.find("simt", precision::float64, ordering::per_orientation);
+    const problem p = make_problem(std::make_shared<const grid>(make_torus({12, 11})),
+                                   *find_chain(v.info.chain), 3, 2, precision::float64);
+    resident_problem resident(device, p, {v.access_, i.ordering_, i.layout_});
+    try {
+      i.prepare(device, resident.view(), {parse_launch(launch_, i.defaults.front())});
+    } catch (const unsupported& reason) { return reason.what(); }
+    return "accepted";
+  }
+  return "no such variant";
+}
+
+// Hints that mean nothing to a kernel, or that no cache follows, are refused.
+TEST(variants, refused_hints) {
+  EXPECT_EQ(refusal("interpolate/indirect/naive/separate", "32,loads=streaming"),
+            "32,loads=streaming: only nabla4 alone reads values that no other point reads");
+  EXPECT_EQ(refusal("nabla4/indirect/naive/separate", "32,loads=streaming"), "accepted");
+  EXPECT_EQ(refusal("nabla4/indirect/naive/separate", "32,persist=tables"),
+            "32,persist=tables: no cache of this device keeps lines on request");
+  const std::string none = " or the use of tables is not among the compiled choices: min_blocks=1";
+  EXPECT_EQ(refusal("nabla4/strided/naive/separate", "32,tables=rows").find(none),
+            std::string("32,tables=rows: min_blocks=1").size());
+  EXPECT_EQ(refusal("nabla4/indirect/naive/separate", "32,tables=by_vertex"), "accepted");
+}
+
+// Launches that a kernel cannot run are refused with the reason.
+TEST(variants, refused_launches) {
   const std::string cached = "nabla4_interpolate/strided/kloop/inlined_cached";
   EXPECT_EQ(refusal(cached, "32x8"), "accepted");
   EXPECT_EQ(refusal(cached, "32x8,levels=20"),

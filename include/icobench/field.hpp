@@ -16,12 +16,30 @@ namespace icobench {
 // Strides fit 32 bits, offsets need not: on GPUs a 32 by 32 bit product that is 64 bits wide is one
 // instruction, and one thread of `naive` has little else to do.
 // A field without levels has stride 0 in ifirst and is read at k = 0 in kfirst; one without slots
-// is read without `s`. A view of const elements promises that nobody writes them meanwhile.
+// is read without `s`. A view of const elements promises that nobody writes them meanwhile; others
+// are written only.
+//
+// A hint is known at run time only, so that a kernel need not be compiled for each: both
+// instructions are there, and a predicate chooses (H200: no difference to one alone).
+template <class T>
+class stored_element {
+ public:
+  ICOBENCH_FUNCTION stored_element(T* p, hint h) : p_(p), hint_(h) {}
+  ICOBENCH_FUNCTION void operator=(T value) const {
+    gpu::store(p_, value, hint_ == hint::streaming);
+  }
+
+ private:
+  T* p_;
+  hint hint_;
+};
+
 template <class T, layout L = layout::ifirst>
 struct view {
   T* data = nullptr;
   index_t stride = 0;
   index_t slot_stride = 0;
+  hint passing = hint::by_kernel;
 
   ICOBENCH_FUNCTION T* address(index_t h, index_t k) const { return address(h, 0, k); }
   ICOBENCH_FUNCTION T* address(index_t h, int s, index_t k) const {
@@ -31,20 +49,24 @@ struct view {
       return data + std::ptrdiff_t(h) * stride + (s * slot_stride + k);
     }
   }
-  // The element: a value where the elements are const, else a reference.
+  // The element: a value where the elements are const, else something to assign to.
   ICOBENCH_FUNCTION decltype(auto) operator()(index_t h, index_t k) const {
     return element(address(h, k));
   }
   ICOBENCH_FUNCTION decltype(auto) operator()(index_t h, int s, index_t k) const {
     return element(address(h, s, k));
   }
+  // A value that only this point reads.
+  ICOBENCH_FUNCTION std::remove_const_t<T> once(index_t h, index_t k) const {
+    return gpu::load_once(address(h, k), passing == hint::streaming);
+  }
 
  private:
-  ICOBENCH_FUNCTION static decltype(auto) element(T* p) {
+  ICOBENCH_FUNCTION auto element(T* p) const {
     if constexpr (std::is_const_v<T>) {
       return gpu::load_readonly(p);
     } else {
-      return (*p);
+      return stored_element<T>(p, passing);
     }
   }
 };

@@ -3,7 +3,7 @@
 // A variant file describes a kernel by a class with
 //
 //   using computes = stages<stage::nabla4>;      the stages it fuses, first to last
-//   using compiled = compiled_list<compiled_for<1>>;      min_blocks to choose from
+//   using compiled = compiled_list<compiled_for<1>>;      min_blocks, uses of tables to choose from
 //   static constexpr launch tuned(access);       the default launch
 //   static std::string reject(const launch&);    optional: why a launch will not do, else ""
 //   template <class Mesh, class T>
@@ -271,6 +271,65 @@ inline bool levels_first(const launch& l, std::size_t coefficient_bytes,
          (l.order == block_order::by_size && coefficient_bytes > facts.cache_bytes / 4);
 }
 
+template <stage... fused>
+constexpr std::size_t count(stages<fused...>) {
+  return sizeof...(fused);
+}
+
+// Why the hints of a launch mean nothing to this kernel, else "".
+template <class Family, class Mesh>
+std::string hints_rejection(const launch& l, const gpu::device_facts& facts) {
+  constexpr typename Family::computes computes;
+  if (l.loads != hint::by_kernel &&
+      !(count(computes) == 1 && last_stage(computes) == stage::nabla4)) {
+    return "only nabla4 alone reads values that no other point reads";
+  }
+  if (l.persist == kept::nothing) { return ""; }
+  if (facts.persisting_cache_bytes == 0) {
+    return "no cache of this device keeps lines on request";
+  }
+  if (l.persist == kept::tables && (Mesh::kind == access::strided || count(computes) > 1)) {
+    return "the table of one stencil can be kept, this kernel reads none or several";
+  }
+  return "";
+}
+
+inline gpu::memory_range range_of(const raw_view& v, int slots, std::size_t element_bytes) {
+  return {v.data, std::size_t(v.slot_stride) * std::size_t(slots) * element_bytes};
+}
+
+// What the cache is to keep: see launch.
+template <class T, stage... fused>
+gpu::memory_range kept_range(const storage& s, const launch& l, stages<fused...> computes) {
+  if (l.persist == kept::tables) {
+    switch (last_stage(computes)) {
+      case stage::nabla4:
+        return range_of(s.e2c2v, 4, sizeof(index_t));
+      case stage::interpolate:
+        return range_of(s.v2e, 6, sizeof(index_t));
+      default:
+        return range_of(s.c2v, 3, sizeof(index_t));
+    }
+  }
+  gpu::memory_range all;
+  if (l.persist == kept::coefficients) {
+    // Those of all stages lie one after another: see resident_problem.
+    const auto add = [&](stage computed) {
+      for (const field f : info(computed).inputs) {
+        const raw_view& v = s.fields[std::size_t(f)];
+        if (v.stride != 0) { continue; }
+        const auto one = range_of(v, info(f).slots, sizeof(T));
+        if (!all.begin) { all.begin = one.begin; }
+        all.bytes =
+            std::size_t(static_cast<const char*>(one.begin) - static_cast<const char*>(all.begin)) +
+            one.bytes;
+      }
+    };
+    (add(fused), ...);
+  }
+  return all;
+}
+
 // For people.
 template <class... Compiled>
 std::string choices(compiled_list<Compiled...>) {
@@ -280,6 +339,8 @@ std::string choices(compiled_list<Compiled...>) {
       text += " " + to_string(launch{.block = C::block, .levels = C::levels});
     } else {
       text += " min_blocks=" + std::to_string(C::min_blocks);
+      if (C::tables == table_use::rows) { text += ",tables=rows"; }
+      if (C::tables == table_use::by_vertex) { text += ",tables=by_vertex"; }
     }
   };
   (add(Compiled{}), ...);
@@ -291,9 +352,11 @@ constexpr bool has_own_grid(compiled_list<Compiled...>) {
   return (has_shape<Compiled> && ...);
 }
 
-template <class Backend, class Family, class Compiled, class Mesh, class T, class Kernel>
-prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, const launch& l,
-                                 const Kernel& kernel, bool by_levels) {
+template <class Backend, class Family, class Compiled, class Mesh, class T>
+prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, const launch& l) {
+  using Kernel = typename Family::template kernel<Mesh, T>;
+  const typename Family::computes computes;
+  const auto kernel = make_kernel<Kernel, Mesh, T, layout::ifirst>(s, computes);
   using instance = typename Backend::template instance<Compiled>;
   using ordered_kernel = in_order<Kernel, Compiled>;
   const gpu::device_facts facts = device.facts();
@@ -308,54 +371,67 @@ prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, co
   } else {
     grid = cover<Family>(kernel.domain, s.levels, l);
   }
+  // Kernels that make their own grid know the order of its blocks.
+  bool by_levels =
+      !has_shape<Compiled> && levels_first(l, coefficient_bytes<Mesh, T>(s, computes), facts);
   // Points along y or z have a limit that those along x have not.
   if (l.order == block_order::by_size && std::max(grid.x, grid.y) > 65535) { by_levels = false; }
   if (by_levels) { grid = {grid.z, grid.x, grid.y}; }
   check_launch(grid, l, facts);
   const ordered_kernel ordered{kernel, by_levels,
                                l.adjacent ? index_t(levels_of_thread(s.levels, l)) : 0};
+  const auto window = Backend::keep(kept_range<T>(s, l, computes));
   return {Backend::template inspect<instance, ordered_kernel>(device, grid, l.block, shared),
-          [&device, grid, block = l.block, shared, ordered, cluster] {
-            Backend::template launch<instance>(device, grid, block, shared, ordered, cluster);
+          [&device, grid, block = l.block, shared, ordered, cluster, window] {
+            Backend::template launch<instance>(device, grid, block, shared, ordered, cluster,
+                                               window);
           }};
 }
 
 template <class Backend, class Family, class Mesh, class T>
-prepared_kernel prepare_kernel(const gpu::device& device, const storage& s, const launch& l) {
-  using kernel = typename Family::template kernel<Mesh, T>;
-  if (const std::string reason = rejection<Family>(l); !reason.empty()) {
-    throw unsupported(to_string(l) + ": " + reason);
-  }
+prepared_kernel prepare_kernel(const gpu::device& device, storage s, const launch& l) {
+  const auto refuse = [&l](const std::string& reason) {
+    if (!reason.empty()) { throw unsupported(to_string(l) + ": " + reason); }
+  };
+  const gpu::device_facts facts = device.facts();
+  refuse(rejection<Family>(l));
+  refuse(hints_rejection<Family, Mesh>(l, facts));
   if (Mesh::kind == access::indirect && needs_torus_order<Family>() && !s.torus_order) {
     throw unsupported("its tables have to be in the slot order of a torus");
   }
+  if (l.tables == table_use::by_vertex && !s.diamonds) {
+    refuse("edges in threes, as a torus numbers them, are needed");
+  }
   if constexpr (requires { requires Family::bulk_copies; }) {
-    if (const gpu::device_facts facts = device.facts(); !facts.bulk_copies) {
+    if (!facts.bulk_copies) {
       throw unsupported("bulk copies need sm_90, the device is " + facts.architecture);
     }
     // Levels and slots are aligned by the storage; rows of floats may start anywhere.
     if ((s.row | s.plane) % 2 != 0) { throw unsupported("bulk copies need rows of even length"); }
   }
-  const typename Family::computes computes;
-  const auto k = make_kernel<kernel, Mesh, T, layout::ifirst>(s, computes);
-  // Kernels that make their own grid know the order of its blocks.
   constexpr bool own_grid = has_own_grid(typename Family::compiled{});
-  if (own_grid && (l.adjacent || l.order != block_order::by_size)) {
-    throw unsupported(to_string(l) + ": this kernel orders its blocks and levels itself");
+  if (own_grid && (l.adjacent || l.order != block_order::by_size || l.stores != hint::by_kernel)) {
+    refuse("this kernel orders its blocks, levels and stores itself");
   }
-  const bool by_levels =
-      !own_grid && levels_first(l, coefficient_bytes<Mesh, T>(s, computes), device.facts());
+  for (const field f : {field::z_nabla4_e2, field::p_u, field::p_v, field::p_cell}) {
+    s.fields[std::size_t(f)].passing = l.stores;
+  }
+  s.fields[std::size_t(field::z_nabla2_e)].passing = l.loads;
   prepared_kernel result;
-  const auto compiled = [&]<class... C>(compiled_list<C...>) {
-    return ((is_compiled_for<C>(l) &&
-             (result = prepare_compiled<Backend, Family, C, Mesh, T>(device, s, l, k, by_levels),
-              true)) ||
-            ...);
+  const auto compiled = [&]<class C>(C) {
+    if constexpr (Mesh::kind == access::indirect || C::tables == table_use::slots) {
+      if (!is_compiled_for<C>(l)) { return false; }
+      using reading = typename mesh_reading<Mesh, C::tables>::type;
+      result = prepare_compiled<Backend, Family, C, reading, T>(device, s, l);
+      return true;
+    }
+    return false;
   };
-  if (!compiled(typename Family::compiled{})) {
-    throw unsupported(to_string(l) + ": min_blocks=" + std::to_string(l.min_blocks) +
-                      (own_grid ? ", the block or the levels are" : " is") +
-                      " not among the compiled choices:" + choices(typename Family::compiled{}));
+  const auto any_compiled = [&]<class... C>(compiled_list<C...>) { return (compiled(C{}) || ...); };
+  if (!any_compiled(typename Family::compiled{})) {
+    refuse("min_blocks=" + std::to_string(l.min_blocks) +
+           (own_grid ? ", the block or the levels are" : " or the use of tables is") +
+           " not among the compiled choices:" + choices(typename Family::compiled{}));
   }
   return result;
 }

@@ -21,19 +21,27 @@ inline constexpr unsigned max_block_threads = 256;
 // other.
 enum class block_order { by_size, points_first, levels_first };
 
+// What a launch asks the L2 cache to keep (CUDA: an access-policy window).
+enum class kept { nothing, tables, coefficients };
+
 struct launch {
   gpu::extent3 block{1, 1, 1};  // threads: x along points, y along rows (strided), z along levels
   int levels = 1;               // levels a thread walks; 0: the whole column
   int min_blocks = 1;           // blocks that must fit on a multiprocessor: caps the registers
   block_order order = block_order::by_size;  // by_size: levels first if coefficients exceed the L2
-  bool adjacent = false;  // a thread's levels follow each other; else threads take turns
+  bool adjacent = false;          // a thread's levels follow each other; else threads take turns
+  hint stores = hint::by_kernel;  // of results
+  hint loads = hint::by_kernel;   // of values that one point alone reads
+  kept persist = kept::nothing;
+  table_use tables = table_use::slots;
   bool operator==(const launch&) const = default;
 };
 
 // The compile-time part of a launch. Each one that a variant lists is one more copy of its kernel.
-template <int min_blocks_ = 1>
+template <int min_blocks_ = 1, table_use tables_ = table_use::slots>
 struct compiled_for {
   static constexpr int min_blocks = min_blocks_;
+  static constexpr table_use tables = tables_;
 };
 
 // The same for kernels that are compiled for a block and a number of levels, too. Up to so many
@@ -54,8 +62,36 @@ constexpr bool is_compiled_for(const launch& l) {
   if constexpr (has_shape<Compiled>) {
     if (l.block != Compiled::block || l.levels != Compiled::levels) { return false; }
   }
-  return l.min_blocks == Compiled::min_blocks;
+  return l.min_blocks == Compiled::min_blocks && l.tables == Compiled::tables;
 }
+
+namespace detail {
+
+// What else a launch may say, a word each.
+struct launch_word {
+  std::string_view text;
+  bool (*is)(const launch&);
+  void (*set)(launch&);
+};
+template <auto member, auto value>
+constexpr launch_word word(std::string_view text) {
+  return {text, [](const launch& l) { return l.*member == value; },
+          [](launch& l) { l.*member = value; }};
+}
+inline constexpr launch_word launch_words[] = {
+    word<&launch::order, block_order::points_first>("order=points_first"),
+    word<&launch::order, block_order::levels_first>("order=levels_first"),
+    word<&launch::adjacent, true>("adjacent"),
+    word<&launch::stores, hint::streaming>("stores=streaming"),
+    word<&launch::stores, hint::cached>("stores=cached"),
+    word<&launch::loads, hint::streaming>("loads=streaming"),
+    word<&launch::persist, kept::tables>("persist=tables"),
+    word<&launch::persist, kept::coefficients>("persist=coefficients"),
+    word<&launch::tables, table_use::rows>("tables=rows"),
+    word<&launch::tables, table_use::by_vertex>("tables=by_vertex"),
+};
+
+}  // namespace detail
 
 // As the command line and the dump write it, without what is default:
 // "32x2x4,levels=20,min_blocks=3,order=levels_first".
@@ -65,9 +101,9 @@ inline std::string to_string(const launch& l) {
   if (l.block.z > 1) { text += "x" + std::to_string(l.block.z); }
   if (l.levels != 1) { text += ",levels=" + std::to_string(l.levels); }
   if (l.min_blocks != 1) { text += ",min_blocks=" + std::to_string(l.min_blocks); }
-  if (l.order == block_order::points_first) { text += ",order=points_first"; }
-  if (l.order == block_order::levels_first) { text += ",order=levels_first"; }
-  if (l.adjacent) { text += ",adjacent"; }
+  for (const auto& word : detail::launch_words) {
+    if (word.is(l)) { text += "," + std::string(word.text); }
+  }
   return text;
 }
 
@@ -98,6 +134,17 @@ inline gpu::extent3 take_block(std::string_view& text) {
   return {extents[0], extents[1], extents[2]};
 }
 
+inline bool take_word(std::string_view& text, launch& l) {
+  for (const launch_word& word : launch_words) {
+    if (text.starts_with(word.text)) {
+      text.remove_prefix(word.text.size());
+      word.set(l);
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace detail
 
 // Reads the form of to_string(); what is left out comes from `defaults`. Throws
@@ -112,19 +159,10 @@ inline launch parse_launch(std::string_view text, launch result) {
     } else if (text.starts_with("min_blocks=")) {
       text.remove_prefix(11);
       result.min_blocks = detail::take_number(text, 1);
-    } else if (text.starts_with("order=points_first")) {
-      text.remove_prefix(18);
-      result.order = block_order::points_first;
-    } else if (text.starts_with("order=levels_first")) {
-      text.remove_prefix(18);
-      result.order = block_order::levels_first;
-    } else if (text.starts_with("adjacent")) {
-      text.remove_prefix(8);
-      result.adjacent = true;
-    } else {
-      throw std::invalid_argument("unknown part '" + std::string(text) +
-                                  "': known are XxYxZ, levels=, min_blocks=, order=points_first, "
-                                  "order=levels_first, adjacent");
+    } else if (!detail::take_word(text, result)) {
+      std::string known = "XxYxZ, levels=, min_blocks=";
+      for (const auto& word : detail::launch_words) { known += ", " + std::string(word.text); }
+      throw std::invalid_argument("unknown part '" + std::string(text) + "': known are " + known);
     }
     if (text.starts_with(',') && text.size() > 1) {
       text.remove_prefix(1);

@@ -15,10 +15,11 @@ struct raw_view {
   void* data = nullptr;
   index_t stride = 0;
   index_t slot_stride = 0;
+  hint passing = hint::by_kernel;
 
   template <class T, layout L>
   view<T, L> as() const {
-    return {static_cast<T*>(data), stride, slot_stride};
+    return {static_cast<T*>(data), stride, slot_stride, passing};
   }
 };
 
@@ -33,6 +34,10 @@ struct storage {
   raw_view e2c2v, v2e, c2v;
   raw_view v2e2c2v, e_v2e2c2v;                      // if the chain fuses nabla4 and interpolate
   raw_view c2v2e, e_c2v2e, c2v2e2c2v, e_c2v2e2c2v;  // if it fuses all three
+  // Row after row (see mesh/rows.hpp), the last one on a torus only.
+  const index_t *e2c2v_rows = nullptr, *v2e_rows = nullptr, *c2v_rows = nullptr,
+                *diamonds = nullptr;
+  index_t owner_step = 0, colour_step = 0;
   bool torus_order = false;  // slots of all tables are in the order of torus_offsets.hpp
   std::array<range, stage_count> ranges{};
 
@@ -45,6 +50,10 @@ struct storage {
   Mesh mesh() const {
     if constexpr (Mesh::kind == access::strided) {
       return {row, plane};
+    } else if constexpr (std::is_same_v<Mesh, row_mesh>) {
+      return {e2c2v_rows, v2e_rows, c2v_rows};
+    } else if constexpr (std::is_same_v<Mesh, vertex_row_mesh>) {
+      return {diamonds, owner_step, colour_step};
     } else {
       return {e2c2v.as<const index_t, L>(),      v2e.as<const index_t, L>(),
               c2v.as<const index_t, L>(),        v2e2c2v.as<const index_t, L>(),
@@ -58,7 +67,7 @@ struct storage {
     if constexpr (Mesh::kind == access::strided) {
       return rectangles[std::size_t(s)];
     } else {
-      return ranges[std::size_t(s)];
+      return typename Mesh::domain{ranges[std::size_t(s)]};
     }
   }
 

@@ -18,6 +18,14 @@ enum class location { vertex, edge, cell };             // where a field lives
 enum class stage { nabla4, interpolate, verts2cells };  // one operator of a chain
 inline constexpr int stage_count = 3;
 
+// How a kernel reads neighbour tables: word by word, slot after slot; all slots of a point at once;
+// or at once what the three edges of a vertex need. See mesh/rows.hpp.
+enum class table_use { slots, rows, by_vertex };
+
+// How a value that is not read again soon goes past the caches: as the kernel does it, like any
+// other, or evicted first (streaming).
+enum class hint { by_kernel, cached, streaming };
+
 // A few values that belong to the neighbours of one point: ids or operands, in slot order.
 template <class T, int count>
 struct neighbours {

@@ -56,7 +56,7 @@ class driver {
  private:
   void choose_backends();
   void choose_grid();
-  void add_records(const variant&, const implementation&);
+  void add_records(const variant&, const implementation&, vertex_order);
   void collect();
   std::vector<launch> launches_for(const variant&, const implementation&, const std::string& text);
   void list() const;
@@ -128,6 +128,7 @@ void driver::choose_grid() {
                         : "torus:594x514";
   }
   workspace_.set_grid(load_grid(options_.grid));
+  for (const vertex_order o : options_.vertices) { places(workspace_.mesh(), o); }  // or throws
 }
 
 // The launches of a variant with the overrides of the command line. What no problem could make
@@ -138,6 +139,11 @@ std::vector<launch> driver::launches_for(const variant& v, const implementation&
   if (text.empty() || i.backend == "cpu") { return result; }
   const gpu::device_facts facts = workspace_.device(i.backend).facts();
   for (const launch& l : result) {
+    if (l.persist != kept::nothing && options_.sampling_.cache == cache_mode::cold &&
+        options_.times()) {
+      throw input_error("--launch " + text + ": what it keeps outlives the eviction of a cold " +
+                        "cache: measure with --cache warm");
+    }
     try {
       detail::check_launch({1, 1, 1}, l, facts);
     } catch (const unsupported& reason) {
@@ -148,7 +154,7 @@ std::vector<launch> driver::launches_for(const variant& v, const implementation&
 }
 
 // A record for each launch of an implementation.
-void driver::add_records(const variant& v, const implementation& i) {
+void driver::add_records(const variant& v, const implementation& i, vertex_order vertices) {
   std::vector<std::string> launches = options_.launches;
   if (launches.empty()) { launches.emplace_back(); }
   for (const std::string& text : launches) {
@@ -156,6 +162,7 @@ void driver::add_records(const variant& v, const implementation& i) {
     r.reason = "the run ended before its measurement";
     r.variant_ = &v;
     r.implementation_ = &i;
+    r.vertices = vertices;
     r.launches = launches_for(v, i, text);
     r.grid = options_.grid;
     r.levels = options_.levels;
@@ -163,15 +170,18 @@ void driver::add_records(const variant& v, const implementation& i) {
   }
 }
 
-// A record for each variant, precision, ordering, backend and launch that was asked for, in an
-// order in which neighbours share problem and storage.
+// A record for each variant, precision, ordering, order of vertices, backend and launch that was
+// asked for, in an order in which neighbours share problem and storage.
 void driver::collect() {
   for (const variant& v : registry::instance().variants()) {
     if (!wanted(v)) { continue; }
     for (const precision p : options_.precisions) {
       for (const std::string& backend : backends_) {
         for (const ordering o : options_.orderings) {
-          if (const implementation* i = v.find(backend, p, o)) { add_records(v, *i); }
+          const implementation* i = v.find(backend, p, o);
+          for (const vertex_order order : options_.vertices) {
+            if (i) { add_records(v, *i, order); }
+          }
         }
       }
     }
@@ -188,7 +198,7 @@ void driver::collect() {
     const record& r = e.result;
     const implementation& i = *r.implementation_;
     return std::tuple(find_chain(r.variant_->info.chain), i.precision_, i.backend, i.ordering_,
-                      r.variant_->access_, i.layout_);
+                      r.variant_->access_, i.layout_, r.vertices);
   };
   entries_.sort([&](const entry& a, const entry& b) { return key(a) < key(b); });  // stable
 }

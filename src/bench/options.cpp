@@ -17,6 +17,10 @@ options parse_options(const std::string& program, const std::string& what, int a
                                                     {"float", precision::float32}};
   const std::map<std::string, ordering> orderings{{"per_vertex", ordering::per_vertex},
                                                   {"per_orientation", ordering::per_orientation}};
+  std::map<std::string, vertex_order> vertex_orders;
+  for (const std::string_view name : vertex_order_names) {
+    vertex_orders.emplace(name, vertex_order(vertex_orders.size()));
+  }
   const std::map<std::string, cache_mode> modes{{"cold", cache_mode::cold},
                                                 {"warm", cache_mode::warm}};
   index_t halo = -1;
@@ -32,6 +36,11 @@ options parse_options(const std::string& program, const std::string& what, int a
                  "numbering of edges: per_orientation, per_vertex, or both separated by commas")
       ->transform(CLI::CheckedTransformer(orderings))
       ->delimiter(',');
+  app.add_option("--vertices", o.vertices,
+                 "order of vertices in memory for indirect access: row, hilbert (a torus), "
+                 "breadth_first, shuffled, or several separated by commas")
+      ->transform(CLI::CheckedTransformer(vertex_orders))
+      ->delimiter(',');
   app.add_option("--backend", o.backends,
                  "cuda, hip, cpu, simt (verification only), or several separated by commas")
       ->delimiter(',');
@@ -39,8 +48,8 @@ options parse_options(const std::string& program, const std::string& what, int a
                  "run only variants whose name contains one of these (separated by commas)")
       ->delimiter(',');
   app.add_option("--launch", o.launches,
-                 "override, e.g. 32x2x4,levels=20; '+' between the kernels of a chain; may be "
-                 "repeated to time several")
+                 "override, e.g. 32x2x4,levels=20,stores=streaming (a wrong word lists all); '+' "
+                 "between the kernels of a chain; may be repeated to time several")
       ->take_all();
   app.add_option("--cache", o.sampling_.cache, "cold (evicted before each sample) or warm")
       ->transform(CLI::CheckedTransformer(modes))

@@ -8,6 +8,7 @@
 #include <icobench/chain.hpp>
 #include <icobench/launch.hpp>
 
+#include "grids/numbering.hpp"
 #include "src/bench/measure.hpp"
 
 namespace icobench {
@@ -18,6 +19,7 @@ struct options {
   std::optional<index_t> halo;  // none: the chain's own
   std::vector<precision> precisions{precision::float64};
   std::vector<ordering> orderings{ordering::per_orientation};
+  std::vector<vertex_order> vertices{vertex_order::row};
   std::vector<std::string> backends;  // empty: the GPU, or the CPU where there is none
   std::vector<std::string> variants;  // parts of names; empty: all
   std::vector<std::string> launches;  // overrides, each timed in turn; empty: the default

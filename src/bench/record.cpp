@@ -69,6 +69,7 @@ std::string record::name() const {
   if (implementation_->ordering_ != ordering::per_orientation) {
     text += "/" + std::string(to_string(implementation_->ordering_));
   }
+  if (vertices != vertex_order::row) { text += "/" + std::string(icobench::to_string(vertices)); }
   if (implementation_->precision_ != precision::float64) {
     text += "/" + std::string(to_string(implementation_->precision_));
   }
@@ -114,6 +115,7 @@ json to_json(const record& r, const gpu::device_facts& device) {
          {"chain", info.chain},
          {"access", to_string(r.variant_->access_)},
          {"ordering", to_string(r.implementation_->ordering_)},
+         {"vertices", to_string(r.vertices)},
          {"schedule", info.schedule},
          {"fusion", info.fusion},
          {"feature", info.feature},

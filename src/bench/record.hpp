@@ -24,6 +24,7 @@ std::string_view to_string(status);
 struct record {
   const variant* variant_ = nullptr;
   const implementation* implementation_ = nullptr;
+  vertex_order vertices = vertex_order::row;
   std::vector<launch> launches;
   status status_ = status::stopped;
   std::string reason;           // of every status but ok

@@ -60,7 +60,7 @@ resident_problem::resident_problem(gpu::device& device, const problem& p, const 
     : device_(device),
       problem_(p),
       arrangement_(a),
-      numbering_(make_numbering(*p.mesh, p.computed, a.access_, a.ordering_)) {
+      numbering_(make_numbering(*p.mesh, p.computed, a.access_, a.ordering_, a.vertices)) {
   storage_.levels = p.levels;
   if (a.access_ == access::strided) {
     make_strided();
@@ -76,6 +76,9 @@ resident_problem::resident_problem(gpu::device& device, const problem& p, const 
 
 void resident_problem::make_strided() {
   if (!problem_.mesh->shape) { throw unsupported("strided access needs a torus"); }
+  if (arrangement_.vertices != vertex_order::row) {
+    throw unsupported("strided access needs the vertices row after row");
+  }
   if (problem_.halo < 1) { throw unsupported("strided access needs a halo of at least 1"); }
   storage_.row = problem_.mesh->shape->nx;
   storage_.plane = problem_.mesh->vertices;
@@ -104,44 +107,88 @@ void resident_problem::make_indirect() {
     storage_.ranges[std::size_t(s)] = {0, index_t(problem_.computed[std::size_t(s)].ids.size())};
     switch (s) {
       case stage::nabla4:
-        storage_.e2c2v = upload_table(problem_.mesh->e2c2v, location::edge, location::vertex);
+        storage_.e2c2v = upload_table(mesh.e2c2v, location::edge, location::vertex);
         break;
       case stage::interpolate:
-        storage_.v2e = upload_table(problem_.mesh->v2e, location::vertex, location::edge);
+        storage_.v2e = upload_table(mesh.v2e, location::vertex, location::edge);
         break;
       case stage::verts2cells:
-        storage_.c2v = upload_table(problem_.mesh->c2v, location::cell, location::vertex);
+        storage_.c2v = upload_table(mesh.c2v, location::cell, location::vertex);
         break;
     }
   }
+  if (arrangement_.layout_ == layout::ifirst) { make_row_tables(); }
 }
 
-// Missing neighbours become the row's first one: kernels read it and multiply by 0, or never come
-// to the row.
+// The tables of single stencils once more, a row at once.
+void resident_problem::make_row_tables() {
+  const grid& mesh = *problem_.mesh;
+  const chain& c = *problem_.chain_;
+  const auto& edge_id = numbering_.of(location::edge);
+  const auto rows = [&](const table& t, const std::vector<index_t>& row_id, location of) {
+    const index_t padded = (t.slots + 3) / 4 * 4;
+    const raw_view view =
+        upload_rows(layout::kfirst, padded, row_id, [&](index_t row, index_t slot) {
+          return slot < t.slots ? neighbour(t, row, slot, of) : 0;
+        });
+    return static_cast<const index_t*>(view.data);
+  };
+  if (c.has(stage::interpolate)) {
+    storage_.v2e_rows = rows(mesh.v2e, numbering_.of(location::vertex), location::edge);
+  }
+  if (c.has(stage::verts2cells)) {
+    storage_.c2v_rows = rows(mesh.c2v, numbering_.of(location::cell), location::vertex);
+  }
+  if (!c.has(stage::nabla4)) { return; }
+  storage_.e2c2v_rows = rows(mesh.e2c2v, edge_id, location::vertex);
+  if (!mesh.shape) { return; }
+  // The edges of a vertex follow each other, or lie a third of the computed edges apart.
+  const bool together = arrangement_.ordering_ == ordering::per_vertex;
+  const index_t computed = storage_.ranges[std::size_t(stage::nabla4)].end / 3;
+  storage_.owner_step = together ? 3 : 1;
+  storage_.colour_step = together ? 1 : computed;
+  table diamonds(mesh.vertices, 6);
+  std::vector<index_t> owner(std::size_t(mesh.vertices));
+  for (index_t v = 0; v < mesh.vertices; ++v) {
+    const index_t first = edge_id[std::size_t(3 * v)];
+    owner[std::size_t(v)] = together ? first / 3 : first < computed ? first : first - 2 * computed;
+    for (index_t s = 0; s < 4; ++s) { diamonds(v, s) = mesh.e2c2v(3 * v, s); }
+    diamonds(v, 4) = mesh.e2c2v(3 * v + 1, 3);
+    diamonds(v, 5) = mesh.e2c2v(3 * v + 2, 3);
+  }
+  storage_.diamonds = rows(diamonds, owner, location::vertex);
+}
+
+// The storage id of a neighbour. Missing ones become the row's first one: kernels read it and
+// multiply by 0, or never come to the row.
+index_t resident_problem::neighbour(const table& t, index_t row, index_t slot, location of) const {
+  const index_t id = t(row, slot) != missing ? t(row, slot) : std::max(t(row, 0), 0);
+  return numbering_.of(of)[std::size_t(id)];
+}
+
 raw_view resident_problem::upload_table(const table& t, location rows, location of) {
-  const auto& id = numbering_.of(of);
-  return upload_rows(t.rows(), t.slots, rows, [&](index_t row, index_t slot) {
-    const index_t neighbour = t(row, slot) != missing ? t(row, slot) : std::max(t(row, 0), 0);
-    return id[std::size_t(neighbour)];
-  });
+  return upload_rows(arrangement_.layout_, t.slots, numbering_.of(rows),
+                     [&](index_t row, index_t slot) { return neighbour(t, row, slot, of); });
 }
 
 // Eight positions a word: see packed_positions. Missing ones become 0.
 raw_view resident_problem::upload_positions(const table& t, location rows) {
-  return upload_rows(t.rows(), (t.slots + 7) / 8, rows, [&](index_t row, index_t word) {
-    std::uint32_t packed = 0;
-    for (index_t n = 8 * word; n < std::min(8 * word + 8, t.slots); ++n) {
-      packed |= std::uint32_t(std::max(t(row, n), 0)) << (4 * (n % 8));
-    }
-    return index_t(packed);
-  });
+  return upload_rows(arrangement_.layout_, (t.slots + 7) / 8, numbering_.of(rows),
+                     [&](index_t row, index_t word) {
+                       std::uint32_t packed = 0;
+                       for (index_t n = 8 * word; n < std::min(8 * word + 8, t.slots); ++n) {
+                         packed |= std::uint32_t(std::max(t(row, n), index_t(0))) << (4 * (n % 8));
+                       }
+                       return index_t(packed);
+                     });
 }
 
-// Row r of the grid's numbering, slot s: value(r, s).
+// Row r of the grid's numbering, which is row_id[r] in memory, slot s: value(r, s).
 template <class Value>
-raw_view resident_problem::upload_rows(index_t rows, index_t slots, location of, Value value) {
-  const auto& row_id = numbering_.of(of);
-  const shape s = make_shape(arrangement_.layout_, rows, slots, 1, sizeof(index_t));
+raw_view resident_problem::upload_rows(layout l, index_t slots, const std::vector<index_t>& row_id,
+                                       Value value) {
+  const auto rows = index_t(row_id.size());
+  const shape s = make_shape(l, rows, slots, 1, sizeof(index_t));
   std::vector<index_t> values(std::size_t(s.elements), 0);
   for (index_t r = 0; r < rows; ++r) {
     for (index_t n = 0; n < slots; ++n) {
@@ -150,40 +197,59 @@ raw_view resident_problem::upload_rows(index_t rows, index_t slots, location of,
   }
   tables_.emplace_back(device_, values.size() * sizeof(index_t));
   device_.upload(tables_.back().data(), values.data(), tables_.back().bytes());
-  return make_view(tables_.back().data(), arrangement_.layout_, s, false);
+  return make_view(tables_.back().data(), l, s, false);
 }
 
 template <class T>
 void resident_problem::upload_fields() {
   const chain& c = *problem_.chain_;
+  const auto shape_of = [&](field f) {
+    return make_shape(arrangement_.layout_, count(*problem_.mesh, info(f).on), info(f).slots,
+                      c.by_level(f) ? problem_.levels : 1, sizeof(T));
+  };
+  // What does not depend on the level lies together: see kept.
+  const auto bytes_of = [&](field f) {
+    const std::size_t bytes = std::size_t(shape_of(f).elements) * sizeof(T);
+    return (bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
+  };
+  std::size_t coefficient_bytes = 0;
+  for (const field f : icobench::fields(c)) {
+    if (!c.by_level(f)) { coefficient_bytes += bytes_of(f); }
+  }
+  if (coefficient_bytes > 0) { coefficients_ = gpu::buffer(device_, coefficient_bytes); }
+  auto* next_coefficient = static_cast<char*>(coefficients_.data());
+
   const std::vector<field> from_outside = inputs(c);
   std::vector<T> staging;
   for (const field f : icobench::fields(c)) {
-    const index_t entities = count(*problem_.mesh, info(f).on);
-    const index_t levels = c.by_level(f) ? problem_.levels : 1;
-    const shape s = make_shape(arrangement_.layout_, entities, info(f).slots, levels, sizeof(T));
-    gpu::buffer& memory = fields_[std::size_t(f)];
-    memory = gpu::buffer(device_, std::size_t(s.elements) * sizeof(T));
-    storage_.fields[std::size_t(f)] =
-        make_view(memory.data(), arrangement_.layout_, s, c.by_level(f));
+    const shape s = shape_of(f);
+    void* memory = next_coefficient;
+    if (c.by_level(f)) {
+      gpu::buffer& own = fields_[std::size_t(f)];
+      own = gpu::buffer(device_, bytes_of(f));
+      memory = own.data();
+    } else {
+      next_coefficient += bytes_of(f);
+    }
+    storage_.fields[std::size_t(f)] = make_view(memory, arrangement_.layout_, s, c.by_level(f));
     if (std::find(from_outside.begin(), from_outside.end(), f) == from_outside.end()) { continue; }
     const host_field& values = problem_.fields.at(f);
     const auto& id = numbering_.of(info(f).on);
     staging.assign(std::size_t(s.elements), T(0));
 #pragma omp parallel for schedule(static)
-    for (index_t h = 0; h < entities; ++h) {
-      for (index_t n = 0; n < info(f).slots; ++n) {
-        for (index_t k = 0; k < levels; ++k) {
+    for (index_t h = 0; h < values.entities; ++h) {
+      for (index_t n = 0; n < values.slots; ++n) {
+        for (index_t k = 0; k < values.levels; ++k) {
           staging[std::size_t(s.offset(id[std::size_t(h)], n, k))] = T(values(h, n, k));
         }
       }
     }
-    device_.upload(memory.data(), staging.data(), memory.bytes());
+    device_.upload(memory, staging.data(), staging.size() * sizeof(T));
   }
 }
 
 std::size_t resident_problem::bytes() const {
-  std::size_t sum = 0;
+  std::size_t sum = coefficients_.bytes();
   for (const auto& b : fields_) { sum += b.bytes(); }
   for (const auto& b : tables_) { sum += b.bytes(); }
   return sum;

@@ -17,6 +17,7 @@ struct arrangement {
   access access_;
   ordering ordering_;
   layout layout_;
+  vertex_order vertices = vertex_order::row;
   bool operator==(const arrangement&) const = default;
 };
 
@@ -38,7 +39,7 @@ struct verification {
 class resident_problem {
  public:
   // Uploads inputs and tables. Throws unsupported when the arrangement cannot hold the problem
-  // (strided access needs a torus with a halo).
+  // (strided access needs a torus with a halo, and its vertices in rows).
   resident_problem(gpu::device&, const problem&, const arrangement&);
 
   const storage& view() const { return storage_; }
@@ -54,21 +55,24 @@ class resident_problem {
  private:
   void make_strided();
   void make_indirect();
+  void make_row_tables();
   template <class T>
   void upload_fields();
   template <class T>
   void compare(field f, verification&) const;
+  index_t neighbour(const table&, index_t row, index_t slot, location of) const;
   raw_view upload_table(const table&, location rows, location of);
   raw_view upload_positions(const table&, location rows);
   template <class Value>
-  raw_view upload_rows(index_t rows, index_t slots, location of, Value);
+  raw_view upload_rows(layout, index_t slots, const std::vector<index_t>& row_id, Value);
 
   gpu::device& device_;
   const problem& problem_;
   arrangement arrangement_;
   numbering numbering_;
   storage storage_;
-  std::array<gpu::buffer, field_count> fields_;
+  std::array<gpu::buffer, field_count> fields_;  // with levels
+  gpu::buffer coefficients_;                     // fields without
   std::vector<gpu::buffer> tables_;
 };
 

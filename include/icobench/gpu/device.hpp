@@ -28,6 +28,7 @@ struct device_facts {
   int max_threads_per_multiprocessor = 0;
   std::size_t memory_bytes = 0;
   std::size_t cache_bytes = 0;             // last level, a cache on the memory's side included
+  std::size_t persisting_cache_bytes = 0;  // what a launch may ask the L2 cache to keep
   std::size_t shared_bytes_per_block = 0;  // with opt-in
   bool bulk_copies = false;                // to shared memory, and clusters: sm_90
 };

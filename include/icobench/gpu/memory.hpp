@@ -1,11 +1,18 @@
 // Single accesses to device memory whose instruction matters, the same for every backend.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <icobench/gpu/qualifiers.hpp>
 
 namespace icobench::gpu {
+
+// A part of device memory.
+struct memory_range {
+  const void* begin = nullptr;
+  std::size_t bytes = 0;
+};
 
 // Reads data that nobody writes while the kernel runs. On NVIDIA this is the read-only path, which
 // also lets the compiler move the load over stores: it does not trust __restrict__ in structs.
@@ -15,6 +22,25 @@ ICOBENCH_FUNCTION inline T load_readonly(const T* p) {
   return __ldg(p);
 #else
   return *p;
+#endif
+}
+
+// The same for a row of numbers that starts at a multiple of 16 bytes and is padded to one: 16
+// bytes a load.
+template <class T, int count>
+ICOBENCH_FUNCTION inline void load_row(const T* p, T (&row)[count]) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  constexpr int at_once = 16 / int(sizeof(T));
+  ICOBENCH_UNROLL_ALL
+  for (int n = 0; n < count; n += at_once) {
+    const int4 words = load_readonly(reinterpret_cast<const int4*>(p + n));
+    T part[at_once];
+    __builtin_memcpy(part, &words, sizeof words);
+    ICOBENCH_UNROLL_ALL
+    for (int m = 0; m < at_once && n + m < count; ++m) { row[n + m] = part[m]; }
+  }
+#else
+  for (int n = 0; n < count; ++n) { row[n] = p[n]; }
 #endif
 }
 
@@ -54,6 +80,33 @@ ICOBENCH_FUNCTION inline void store_streaming(T* p, T value) {
 #endif
 }
 
+// A load of a value that nobody reads again soon, and nobody writes: past the caches (evict first)
+// if `streaming`.
+template <class T>
+ICOBENCH_FUNCTION inline T load_once(const T* p, [[maybe_unused]] bool streaming) {
+#if defined(__CUDA_ARCH__)
+  return streaming ? __ldcs(p) : __ldg(p);
+#elif defined(__HIP_DEVICE_COMPILE__)
+  return streaming ? __builtin_nontemporal_load(p) : *p;
+#else
+  return *p;
+#endif
+}
+
+// A store that goes past the caches (evict first) if `streaming`.
+template <class T>
+ICOBENCH_FUNCTION inline void store(T* p, T value, [[maybe_unused]] bool streaming) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  if (streaming) {
+    store_streaming(p, value);
+  } else {
+    *p = value;
+  }
+#else
+  *p = value;
+#endif
+}
+
 // Two neighbouring elements that one instruction stores.
 template <class T>
 struct alignas(2 * sizeof(T)) pair {
@@ -61,19 +114,26 @@ struct alignas(2 * sizeof(T)) pair {
   T second;
 };
 
-// Stores two neighbouring elements at once, past the caches (evict first): `p` must be aligned to
-// the pair, and nobody should read them soon.
+// Stores two neighbouring elements at once, if `streaming` past the caches (evict first): nobody
+// should read them soon then. `p` must be aligned to the pair.
 template <class T>
-ICOBENCH_FUNCTION inline void store_pair(T* p, T first, T second) {
+ICOBENCH_FUNCTION inline void store_pair(T* p, T first, T second,
+                                         [[maybe_unused]] bool streaming = true) {
 #if defined(__CUDA_ARCH__)
-  if constexpr (sizeof(T) == 8) {
+  if (!streaming) {
+    *reinterpret_cast<pair<T>*>(p) = {first, second};
+  } else if constexpr (sizeof(T) == 8) {
     __stcs(reinterpret_cast<double2*>(p), make_double2(first, second));
   } else {
     __stcs(reinterpret_cast<float2*>(p), make_float2(first, second));
   }
 #elif defined(__HIP_DEVICE_COMPILE__)
   using vector = T __attribute__((ext_vector_type(2)));
-  __builtin_nontemporal_store(vector{first, second}, reinterpret_cast<vector*>(p));
+  if (streaming) {
+    __builtin_nontemporal_store(vector{first, second}, reinterpret_cast<vector*>(p));
+  } else {
+    *reinterpret_cast<vector*>(p) = vector{first, second};
+  }
 #else
   *reinterpret_cast<pair<T>*>(p) = {first, second};
 #endif

@@ -335,7 +335,7 @@ struct native_backend {
     const int all = d.facts().multiprocessors * facts.blocks_per_multiprocessor;
 #if !defined(__HIPCC__)
     if (cluster > 1) {
-      cluster_launch launch({cluster, 1, 1}, block, shared_bytes, cluster);
+      attributed_launch launch({cluster, 1, 1}, block, shared_bytes, cluster);
       int clusters = 0;
       native::check(
           cudaOccupancyMaxActiveClusters(&clusters, &entry<Compiled, Kernel>, &launch.config),
@@ -369,13 +369,42 @@ struct native_backend {
     return facts;
   }
 
+  // What the L2 cache is to keep of a part of memory while a kernel runs.
+#if defined(__HIPCC__)
+  struct kept_window {};
+  static kept_window keep(const memory_range&) {
+    return {};
+  }
+#else
+  using kept_window = cudaAccessPolicyWindow;
+  static kept_window keep(const memory_range& range) {
+    if (range.bytes == 0) { return {}; }
+    int ordinal = 0, largest = 0, set_aside = 0;
+    native::check(cudaGetDevice(&ordinal), "device");
+    native::check(cudaDeviceGetAttribute(&largest, cudaDevAttrMaxAccessPolicyWindowSize, ordinal),
+                  "largest window");
+    native::check(cudaDeviceGetAttribute(&set_aside, cudaDevAttrMaxPersistingL2CacheSize, ordinal),
+                  "persisting part of the cache");
+    native::check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, std::size_t(set_aside)),
+                  "persisting part of the cache");
+    kept_window window{};
+    window.base_ptr = const_cast<void*>(range.begin);
+    window.num_bytes = std::min(range.bytes, std::size_t(largest));
+    window.hitRatio = std::min(1.0f, float(set_aside) / float(window.num_bytes));
+    window.hitProp = cudaAccessPropertyPersisting;
+    window.missProp = cudaAccessPropertyStreaming;
+    return window;
+  }
+#endif
+
   // Enqueues a launch, of clusters of so many blocks along x.
   template <class Compiled, class Kernel>
   static void launch(const device&, extent3 grid, extent3 block, std::size_t shared_bytes,
-                     const Kernel& kernel, [[maybe_unused]] unsigned cluster = 1) {
+                     const Kernel& kernel, [[maybe_unused]] unsigned cluster = 1,
+                     [[maybe_unused]] const kept_window& window = {}) {
 #if !defined(__HIPCC__)
-    if (cluster > 1) {
-      cluster_launch launch(grid, block, shared_bytes, cluster);
+    if (cluster > 1 || window.num_bytes > 0) {
+      attributed_launch launch(grid, block, shared_bytes, cluster, window);
       native::check(cudaLaunchKernelEx(&launch.config, &entry<Compiled, Kernel>, kernel), "launch");
       return;
     }
@@ -390,20 +419,28 @@ struct native_backend {
 
  private:
 #if !defined(__HIPCC__)
-  // The runtime's own description, which refers to its attribute.
-  struct cluster_launch {
-    cudaLaunchAttribute attribute{};
+  // The runtime's own description, which refers to its attributes.
+  struct attributed_launch {
+    cudaLaunchAttribute attributes[2]{};
     cudaLaunchConfig_t config{};
-    cluster_launch(extent3 grid, extent3 block, std::size_t shared_bytes, unsigned cluster) {
-      attribute.id = cudaLaunchAttributeClusterDimension;
-      attribute.val.clusterDim = {cluster, 1, 1};
+    attributed_launch(extent3 grid, extent3 block, std::size_t shared_bytes, unsigned cluster,
+                      const kept_window& window = {}) {
       config.gridDim = dim3(grid.x, grid.y, grid.z);
       config.blockDim = dim3(block.x, block.y, block.z);
       config.dynamicSmemBytes = shared_bytes;
-      config.attrs = &attribute;
-      config.numAttrs = 1;
+      config.attrs = attributes;
+      if (cluster > 1) {
+        auto& added = attributes[config.numAttrs++];
+        added.id = cudaLaunchAttributeClusterDimension;
+        added.val.clusterDim = {cluster, 1, 1};
+      }
+      if (window.num_bytes > 0) {
+        auto& added = attributes[config.numAttrs++];
+        added.id = cudaLaunchAttributeAccessPolicyWindow;
+        added.val.accessPolicyWindow = window;
+      }
     }
-    cluster_launch(const cluster_launch&) = delete;
+    attributed_launch(const attributed_launch&) = delete;
   };
 #endif
 };
@@ -464,6 +501,7 @@ class device final : public gpu::device {
     }
     meanwhile();
     synchronize();
+    forget_kept_lines();
     std::vector<double> seconds(samples);
     for (int i = 0; i < samples; ++i) { seconds[i] = stops[i].seconds_since(starts[i]); }
     return seconds;
@@ -485,6 +523,17 @@ class device final : public gpu::device {
   }
 
  private:
+  // What a launch asked the L2 cache to keep must not take room from other kernels.
+  static void forget_kept_lines() {
+#if !defined(__HIPCC__)
+    std::size_t set_aside = 0;
+    if (cudaDeviceGetLimit(&set_aside, cudaLimitPersistingL2CacheSize) == cudaSuccess &&
+        set_aside > 0) {
+      check(cudaCtxResetPersistingL2Cache(), "reset the persisting part of the cache");
+    }
+#endif
+  }
+
   static device_facts read_facts(int ordinal) {
     ICOBENCH_DEVICE_PROPERTIES properties{};
     check(ICOBENCH_GPU(GetDeviceProperties)(&properties, ordinal), "device properties");
@@ -498,6 +547,7 @@ class device final : public gpu::device {
         "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
     facts.shared_bytes_per_block = properties.sharedMemPerBlockOptin;
     facts.bulk_copies = properties.major >= 9;
+    facts.persisting_cache_bytes = std::size_t(properties.persistingL2CacheMaxSize);
 #endif
     int runtime = 0, driver = 0;
     check(ICOBENCH_GPU(RuntimeGetVersion)(&runtime), "runtime version");

@@ -31,6 +31,9 @@ struct simt_backend {
   template <class Compiled>
   using instance = compiled_for<>;
 
+  struct kept_window {};  // no cache to keep lines in
+  static kept_window keep(const memory_range&) { return {}; }
+
   // They run one after another: as many as show how work is shared among them.
   template <class Compiled, class Kernel>
   static unsigned resident_blocks(const device&, extent3, std::size_t, unsigned) {
@@ -45,7 +48,7 @@ struct simt_backend {
 
   template <class Compiled, class Kernel>
   static void launch(const device& d, extent3 grid, extent3 block, std::size_t shared_bytes,
-                     const Kernel& kernel, unsigned = 1) {
+                     const Kernel& kernel, unsigned = 1, const kept_window& = {}) {
     simt_launch(grid, block, shared_bytes, kernel, static_cast<const simt_device&>(d).settings);
   }
 

@@ -1,4 +1,4 @@
-// The two meshes a kernel is written for, and what follows from their common interface:
+// The meshes a kernel is written for, and what follows from their common interface:
 //
 //   point(domain, x, y)                      the point computed by thread (x, y), -1 outside
 //   edge_of_point(point, c), c2v(point, c)   the edges and cells a point stands for
@@ -7,6 +7,7 @@
 #pragma once
 
 #include <icobench/mesh/indirect.hpp>
+#include <icobench/mesh/rows.hpp>
 #include <icobench/mesh/strided.hpp>
 
 namespace icobench {
