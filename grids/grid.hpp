@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace icobench {
+#include <icobench/types.hpp>
 
-using index_t = std::int32_t;
+namespace icobench {
 
 // In a table: no such neighbour (the sixth edge of a pentagon, the outer cell of a boundary edge).
 inline constexpr index_t missing = -1;

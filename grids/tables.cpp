@@ -215,7 +215,7 @@ class checker {
   }
 
   void size(const char* variable, const table& t, index_t rows, index_t slots) const {
-    const std::size_t expected = std::size_t(std::max(rows, 0)) * std::size_t(slots);
+    const std::size_t expected = std::size_t(std::max(rows, index_t(0))) * std::size_t(slots);
     if (rows > 0 && t.slots == slots && t.ids.size() == expected) return;
     throw input_error(g_.name + ": variable '" + variable + "': expected " + std::to_string(rows) +
                       " (at least 1) x " + std::to_string(slots) + " entries");

@@ -124,8 +124,9 @@ void check_torus(torus_shape shape) {
   if (shape.ny < 3) refuse("ny must be at least 3, or neighbours in j coincide");
   // The largest ids are those of (edge, diamond slot) pairs: 4 E = 12 V of them.
   constexpr std::int64_t most = std::numeric_limits<index_t>::max() / 12;
-  if (std::int64_t{shape.nx} * shape.ny > most) {
-    refuse("too large: at most " + std::to_string(most) + " vertices fit 32-bit ids");
+  if (shape.nx > most / shape.ny) {
+    refuse("too large: at most " + std::to_string(most) + " vertices fit " +
+           std::to_string(ICOBENCH_INDEX_BITS) + "-bit ids");
   }
 }
 

@@ -35,6 +35,7 @@ plan join(const std::vector<implementation>& parts, gpu::device& device, const s
     plan p = part.prepare(device, s, {next, last});
     next = last;
     result.kernels.insert(result.kernels.end(), p.kernels.begin(), p.kernels.end());
+    result.set_aside = std::max(result.set_aside, p.set_aside);
     runs.push_back(std::move(p.run));
   }
   result.run = [runs = std::move(runs)] {

@@ -17,10 +17,8 @@ namespace icobench {
 // instruction, and one thread of `naive` has little else to do.
 // A field without levels has stride 0 in ifirst and is read at k = 0 in kfirst; one without slots
 // is read without `s`. A view of const elements promises that nobody writes them meanwhile; others
-// are written only.
-//
-// A hint is known at run time only, so that a kernel need not be compiled for each: both
-// instructions are there, and a predicate chooses (H200: no difference to one alone).
+// are written only. The hint of a launch is known at run time only, so that no kernel is compiled
+// for each.
 template <class T>
 class stored_element {
  public:

@@ -241,6 +241,7 @@ inline void check_launch(const gpu::extent3& grid, const launch& l,
 
 struct prepared_kernel {
   gpu::kernel_facts facts;
+  std::size_t set_aside;
   std::function<void()> run;
 };
 
@@ -380,9 +381,11 @@ prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, co
   check_launch(grid, l, facts);
   const ordered_kernel ordered{kernel, by_levels,
                                l.adjacent ? index_t(levels_of_thread(s.levels, l)) : 0};
-  const auto window = Backend::keep(kept_range<T>(s, l, computes));
+  const gpu::memory_range kept = kept_range<T>(s, l, computes);
+  const std::size_t set_aside = std::min(kept.bytes, facts.persisting_cache_bytes);
+  const auto window = Backend::keep(kept, set_aside);
   return {Backend::template inspect<instance, ordered_kernel>(device, grid, l.block, shared),
-          [&device, grid, block = l.block, shared, ordered, cluster, window] {
+          set_aside, [&device, grid, block = l.block, shared, ordered, cluster, window] {
             Backend::template launch<instance>(device, grid, block, shared, ordered, cluster,
                                                window);
           }};
@@ -443,6 +446,7 @@ plan prepare_gpu(gpu::device& device, const storage& s, const std::vector<launch
   std::size_t n = 0;
   const auto add = [&](prepared_kernel k) {
     result.kernels.push_back(k.facts);
+    result.set_aside = std::max(result.set_aside, k.set_aside);
     runs.push_back(std::move(k.run));
   };
   (add(prepare_kernel<Backend, Families, Mesh, T>(device, s, launches.at(n++))), ...);

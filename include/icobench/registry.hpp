@@ -36,6 +36,7 @@ struct variant_info {
 // A variant made ready for one storage: run() enqueues its launches.
 struct plan {
   std::vector<gpu::kernel_facts> kernels;  // empty on the CPU
+  std::size_t set_aside = 0;               // bytes of cache, see gpu::device
   std::function<void()> run;
 };
 

@@ -3,13 +3,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <icobench/gpu/qualifiers.hpp>
 
 namespace icobench {
 
-// Ids of vertices, edges, cells and levels. Offsets into fields are std::ptrdiff_t.
-using index_t = std::int32_t;
+// Ids of vertices, edges, cells and levels, in tables too, and strides: 32 bits wide, or 64 where
+// the whole program is built with ICOBENCH_INDEX_BITS=64. Offsets into fields are std::ptrdiff_t.
+#if !defined(ICOBENCH_INDEX_BITS)
+#define ICOBENCH_INDEX_BITS 32
+#endif
+static_assert(ICOBENCH_INDEX_BITS == 32 || ICOBENCH_INDEX_BITS == 64);
+using index_t = std::conditional_t<ICOBENCH_INDEX_BITS == 64, std::int64_t, std::int32_t>;
 
 enum class access { strided, indirect };                // neighbours computed, or read from tables
 enum class ordering { per_vertex, per_orientation };    // edges of a torus: 3v + c, or c V + v

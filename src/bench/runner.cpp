@@ -99,7 +99,8 @@ void runner::prepare(record& r) {
     if (monitor) { r.machine.add(monitor->read()); }
   };
   r.status_ = status::stopped;
-  candidates_.push_back({&r, p.run, sampler(device, p.run, options_.sampling_, read_machine)});
+  candidates_.push_back(
+      {&r, p.run, p.set_aside, sampler(device, p.run, options_.sampling_, read_machine)});
 }
 
 bool runner::verify(record& r, resident_problem& resident, const plan& p) {
@@ -123,6 +124,7 @@ void runner::measure_candidates() {
     for (candidate* c : running) {
       if (interrupted()) { break; }
       try {
+        workspace_.device(c->result->implementation_->backend).set_aside(c->set_aside);
         c->samples.step();
       } catch (const gpu::device_error& error) {
         c->samples.stop();

@@ -189,8 +189,14 @@ hid_t memory_type() {
     return H5T_NATIVE_DOUBLE;
   } else {
     static_assert(std::is_same_v<T, index_t>);
-    return H5T_NATIVE_INT32;
+    return sizeof(index_t) == 8 ? H5T_NATIVE_INT64 : H5T_NATIVE_INT32;
   }
+}
+
+// Ids have 32 bits in files, whatever they have here.
+template <class T>
+hid_t file_type() {
+  return std::is_same_v<T, double> ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT32;
 }
 
 // ---- writing
@@ -235,7 +241,7 @@ template <class T>
 void write_dataset(const hdf5_file& file, const std::string& name, const extents& dims,
                    const std::vector<T>& values, const text& about) {
   const handle space(H5Screate_simple(int(dims.size()), dims.data(), nullptr), H5Sclose);
-  const handle dataset(H5Dcreate2(file.id, name.c_str(), memory_type<T>(), space, H5P_DEFAULT,
+  const handle dataset(H5Dcreate2(file.id, name.c_str(), file_type<T>(), space, H5P_DEFAULT,
                                   chunks_of(dims, sizeof(T)), H5P_DEFAULT),
                        H5Dclose);
   if (!dataset ||
@@ -253,10 +259,11 @@ void write_root(const hdf5_file& file, const problem& p) {
   write_text(file, file.id, "chain", p.chain_->name);
   write_text(file, file.id, "grid", p.mesh->name);
   write_text(file, file.id, "precision", to_string(p.precision_));
-  write_attribute(file, file.id, "levels", H5T_NATIVE_INT32, {}, &p.levels);
-  write_attribute(file, file.id, "halo", H5T_NATIVE_INT32, {}, &p.halo);
+  const auto levels = std::int32_t(p.levels), halo = std::int32_t(p.halo);
+  write_attribute(file, file.id, "levels", H5T_NATIVE_INT32, {}, &levels);
+  write_attribute(file, file.id, "halo", H5T_NATIVE_INT32, {}, &halo);
   if (p.mesh->shape) {
-    const std::array<index_t, 2> shape{p.mesh->shape->nx, p.mesh->shape->ny};
+    const std::array shape{std::int32_t(p.mesh->shape->nx), std::int32_t(p.mesh->shape->ny)};
     write_attribute(file, file.id, "shape", H5T_NATIVE_INT32, {2}, shape.data());
   }
 }
@@ -407,7 +414,7 @@ handle open_dataset(const hdf5_file& file, const std::string& name) {
   handle dataset(H5Dopen2(file.id, name.c_str(), H5P_DEFAULT), H5Dclose);
   if (!dataset) { file.fail(name, "is missing or damaged: " + last_error()); }
   const handle type(H5Dget_type(dataset), H5Tclose);
-  const bool wanted = H5Tget_size(type) == sizeof(T) &&
+  const bool wanted = H5Tget_size(type) == H5Tget_size(file_type<T>()) &&
                       (std::is_same_v<T, double>
                            ? H5Tget_class(type) == H5T_FLOAT
                            : H5Tget_class(type) == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_2);

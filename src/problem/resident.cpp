@@ -162,7 +162,7 @@ void resident_problem::make_row_tables() {
 // The storage id of a neighbour. Missing ones become the row's first one: kernels read it and
 // multiply by 0, or never come to the row.
 index_t resident_problem::neighbour(const table& t, index_t row, index_t slot, location of) const {
-  const index_t id = t(row, slot) != missing ? t(row, slot) : std::max(t(row, 0), 0);
+  const index_t id = t(row, slot) != missing ? t(row, slot) : std::max(t(row, 0), index_t(0));
   return numbering_.of(of)[std::size_t(id)];
 }
 

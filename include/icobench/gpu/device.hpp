@@ -50,6 +50,9 @@ class device {
   // Replaces what the caches hold by clean lines that nobody reads.
   virtual void evict_cache() = 0;
   virtual void synchronize() = 0;
+  // How much of the last-level cache is for what launches ask it to keep, until the next call. It
+  // is lost to all other accesses: H200, 594x514: nabla4/strided/kloop takes PLACEHOLDER.
+  virtual void set_aside(std::size_t) {}
 
   // Seconds of `samples` runs of `work`, each preceded by an untimed `before`. All is enqueued
   // before the first wait, so that no host latency lies inside an interval; `meanwhile` runs

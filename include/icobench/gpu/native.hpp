@@ -369,7 +369,7 @@ struct native_backend {
     return facts;
   }
 
-  // What the L2 cache is to keep of a part of memory while a kernel runs.
+  // What the L2 cache is to keep of a part of memory while a kernel runs, in the part set aside.
 #if defined(__HIPCC__)
   struct kept_window {};
   static kept_window keep(const memory_range&) {
@@ -377,16 +377,12 @@ struct native_backend {
   }
 #else
   using kept_window = cudaAccessPolicyWindow;
-  static kept_window keep(const memory_range& range) {
+  static kept_window keep(const memory_range& range, std::size_t set_aside) {
     if (range.bytes == 0) { return {}; }
-    int ordinal = 0, largest = 0, set_aside = 0;
+    int ordinal = 0, largest = 0;
     native::check(cudaGetDevice(&ordinal), "device");
     native::check(cudaDeviceGetAttribute(&largest, cudaDevAttrMaxAccessPolicyWindowSize, ordinal),
                   "largest window");
-    native::check(cudaDeviceGetAttribute(&set_aside, cudaDevAttrMaxPersistingL2CacheSize, ordinal),
-                  "persisting part of the cache");
-    native::check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, std::size_t(set_aside)),
-                  "persisting part of the cache");
     kept_window window{};
     window.base_ptr = const_cast<void*>(range.begin);
     window.num_bytes = std::min(range.bytes, std::size_t(largest));
@@ -487,7 +483,17 @@ class device final : public gpu::device {
         *this, {static_cast<unsigned>(8 * facts_.multiprocessors), 1, 1}, {max_block_threads, 1, 1},
         0, reader);
   }
-  void synchronize() override { check(ICOBENCH_GPU(DeviceSynchronize)(), "synchronize"); }
+#if !defined(__HIPCC__)
+  void set_aside(std::size_t bytes) override {
+    if (bytes == set_aside_) { return; }
+    check(cudaCtxResetPersistingL2Cache(), "forget what the cache kept");
+    check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, bytes), "set part of the cache aside");
+    set_aside_ = bytes;
+  }
+#endif
+  void synchronize() override {
+    check(ICOBENCH_GPU(DeviceSynchronize)(), "synchronize");
+  }
 
   std::vector<double> time(int samples, const std::function<void()>& before,
                            const std::function<void()>& work,
@@ -501,7 +507,6 @@ class device final : public gpu::device {
     }
     meanwhile();
     synchronize();
-    forget_kept_lines();
     std::vector<double> seconds(samples);
     for (int i = 0; i < samples; ++i) { seconds[i] = stops[i].seconds_since(starts[i]); }
     return seconds;
@@ -523,17 +528,6 @@ class device final : public gpu::device {
   }
 
  private:
-  // What a launch asked the L2 cache to keep must not take room from other kernels.
-  static void forget_kept_lines() {
-#if !defined(__HIPCC__)
-    std::size_t set_aside = 0;
-    if (cudaDeviceGetLimit(&set_aside, cudaLimitPersistingL2CacheSize) == cudaSuccess &&
-        set_aside > 0) {
-      check(cudaCtxResetPersistingL2Cache(), "reset the persisting part of the cache");
-    }
-#endif
-  }
-
   static device_facts read_facts(int ordinal) {
     ICOBENCH_DEVICE_PROPERTIES properties{};
     check(ICOBENCH_GPU(GetDeviceProperties)(&properties, ordinal), "device properties");
@@ -570,6 +564,7 @@ class device final : public gpu::device {
   int ordinal_;
   device_facts facts_;
   buffer flush_;
+  [[maybe_unused]] std::size_t set_aside_ = 0;
 };
 
 }  // namespace native

@@ -32,7 +32,7 @@ struct simt_backend {
   using instance = compiled_for<>;
 
   struct kept_window {};  // no cache to keep lines in
-  static kept_window keep(const memory_range&) { return {}; }
+  static kept_window keep(const memory_range&, std::size_t) { return {}; }
 
   // They run one after another: as many as show how work is shared among them.
   template <class Compiled, class Kernel>
