@@ -214,6 +214,7 @@ TEST_F(cli, bad_launches) {
   refuses(launch("1x1x65"), {"--launch 1x1x65", "65 threads along levels", "64"});
   refuses(launch("nonsense"), {"--launch nonsense", "known are"});
   refuses(launch("32x"), {"--launch 32x"});
+  refuses(launch("32,persist=tables"), {"--launch 32,persist=tables", "--cache warm"});
   refuses(launch("0x4"), {"--launch 0x4"});
   refuses(launch("32,stores=nowhere"), {"stores=nowhere", "stores=streaming, stores=cached"});
   refuses(launch("32x1x4,levels=1073741824"), {"levels=1073741824"});

@@ -210,6 +210,18 @@ std::string refusal(std::string_view name, std::string_view launch_) {
   return "no such variant";
 }
 
+TEST(variants, launches_are_read_as_they_are_written) {
+  for (const auto& word : detail::launch_words) {
+    const std::string text = "32x1x4,levels=20,min_blocks=3," + std::string(word.text);
+    EXPECT_EQ(to_string(parse_launch(text, {})), text);
+  }
+  const launch all =
+      parse_launch("7x3,stores=streaming,order=levels_first,tables=rows,adjacent", {});
+  EXPECT_EQ(parse_launch(to_string(all), {}), all);
+  EXPECT_THROW(parse_launch("32,stores=", {}), std::invalid_argument);
+  EXPECT_THROW(parse_launch("32,adjacentlevels=2", {}), std::invalid_argument);
+}
+
 // Hints that mean nothing to a kernel, or that no cache follows, are refused.
 TEST(variants, refused_hints) {
   EXPECT_EQ(refusal("interpolate/indirect/naive/separate", "32,loads=streaming"),
