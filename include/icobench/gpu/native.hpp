@@ -372,7 +372,7 @@ struct native_backend {
   // What the L2 cache is to keep of a part of memory while a kernel runs, in the part set aside.
 #if defined(__HIPCC__)
   struct kept_window {};
-  static kept_window keep(const memory_range&) {
+  static kept_window keep(const memory_range&, std::size_t) {
     return {};
   }
 #else
