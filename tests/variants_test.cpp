@@ -37,7 +37,7 @@ std::vector<std::vector<launch>> launches_of(const implementation& i) {
        {"7x3x2,stores=streaming", "33x1x3,levels=3,stores=cached",
         "5x2x1,levels=0,order=levels_first", "32x2x2,order=points_first",
         "16x1x4,order=levels_first", "8x5x2,levels=2,adjacent", "17,tables=rows,order=points_first",
-        "9x1x2,tables=by_vertex,loads=streaming"}) {
+        "9x1x2,tables=by_vertex,stores=streaming"}) {
     result.emplace_back();
     for (const launch& l : i.defaults) { result.back().push_back(parse_launch(text, l)); }
   }
@@ -224,9 +224,6 @@ TEST(variants, launches_are_read_as_they_are_written) {
 
 // Hints that mean nothing to a kernel, or that no cache follows, are refused.
 TEST(variants, refused_hints) {
-  EXPECT_EQ(refusal("interpolate/indirect/naive/separate", "32,loads=streaming"),
-            "32,loads=streaming: only nabla4 alone reads values that no other point reads");
-  EXPECT_EQ(refusal("nabla4/indirect/naive/separate", "32,loads=streaming"), "accepted");
   EXPECT_EQ(refusal("nabla4/indirect/naive/separate", "32,persist=tables"),
             "32,persist=tables: no cache of this device keeps lines on request");
   const std::string none = " or the use of tables is not among the compiled choices: min_blocks=1";

@@ -37,7 +37,7 @@ struct view {
   T* data = nullptr;
   index_t stride = 0;
   index_t slot_stride = 0;
-  hint passing = hint::by_kernel;
+  hint stores = hint::by_kernel;
 
   ICOBENCH_FUNCTION T* address(index_t h, index_t k) const { return address(h, 0, k); }
   ICOBENCH_FUNCTION T* address(index_t h, int s, index_t k) const {
@@ -54,17 +54,13 @@ struct view {
   ICOBENCH_FUNCTION decltype(auto) operator()(index_t h, int s, index_t k) const {
     return element(address(h, s, k));
   }
-  // A value that only this point reads.
-  ICOBENCH_FUNCTION std::remove_const_t<T> once(index_t h, index_t k) const {
-    return gpu::load_once(address(h, k), passing == hint::streaming);
-  }
 
  private:
   ICOBENCH_FUNCTION auto element(T* p) const {
     if constexpr (std::is_const_v<T>) {
       return gpu::load_readonly(p);
     } else {
-      return stored_element<T>(p, passing);
+      return stored_element<T>(p, stores);
     }
   }
 };

@@ -281,10 +281,6 @@ constexpr std::size_t count(stages<fused...>) {
 template <class Family, class Mesh>
 std::string hints_rejection(const launch& l, const gpu::device_facts& facts) {
   constexpr typename Family::computes computes;
-  if (l.loads != hint::by_kernel &&
-      !(count(computes) == 1 && last_stage(computes) == stage::nabla4)) {
-    return "only nabla4 alone reads values that no other point reads";
-  }
   if (l.persist == kept::nothing) { return ""; }
   if (facts.persisting_cache_bytes == 0) {
     return "no cache of this device keeps lines on request";
@@ -417,9 +413,8 @@ prepared_kernel prepare_kernel(const gpu::device& device, storage s, const launc
     refuse("this kernel orders its blocks, levels and stores itself");
   }
   for (const field f : {field::z_nabla4_e2, field::p_u, field::p_v, field::p_cell}) {
-    s.fields[std::size_t(f)].passing = l.stores;
+    s.fields[std::size_t(f)].stores = l.stores;
   }
-  s.fields[std::size_t(field::z_nabla2_e)].passing = l.loads;
   prepared_kernel result;
   const auto compiled = [&]<class C>(C) {
     if constexpr (Mesh::kind == access::indirect || C::tables == table_use::slots) {

@@ -31,7 +31,6 @@ struct launch {
   block_order order = block_order::by_size;  // by_size: levels first if coefficients exceed the L2
   bool adjacent = false;          // a thread's levels follow each other; else threads take turns
   hint stores = hint::by_kernel;  // of results
-  hint loads = hint::by_kernel;   // of values that one point alone reads
   kept persist = kept::nothing;
   table_use tables = table_use::slots;
   bool operator==(const launch&) const = default;
@@ -84,7 +83,6 @@ inline constexpr launch_word launch_words[] = {
     word<&launch::adjacent, true>("adjacent"),
     word<&launch::stores, hint::streaming>("stores=streaming"),
     word<&launch::stores, hint::cached>("stores=cached"),
-    word<&launch::loads, hint::streaming>("loads=streaming"),
     word<&launch::persist, kept::tables>("persist=tables"),
     word<&launch::persist, kept::coefficients>("persist=coefficients"),
     word<&launch::tables, table_use::rows>("tables=rows"),

@@ -28,8 +28,8 @@ inline constexpr int stage_count = 3;
 // or at once what the three edges of a vertex need. See mesh/rows.hpp.
 enum class table_use { slots, rows, by_vertex };
 
-// How a value that is not read again soon goes past the caches: as the kernel does it, like any
-// other, or evicted first (streaming).
+// How results are stored: as the kernel does it, like any other value, or evicted first from the
+// caches (streaming), since nobody reads them soon.
 enum class hint { by_kernel, cached, streaming };
 
 // A few values that belong to the neighbours of one point: ids or operands, in slot order.

@@ -51,7 +51,8 @@ class device {
   virtual void evict_cache() = 0;
   virtual void synchronize() = 0;
   // How much of the last-level cache is for what launches ask it to keep, until the next call. It
-  // is lost to all other accesses: H200, 594x514: nabla4/strided/kloop takes PLACEHOLDER.
+  // is lost to all other accesses: with all that an H200 allows, nabla4/strided/kloop takes 1491
+  // instead of 518 us at 594x514.
   virtual void set_aside(std::size_t) {}
 
   // Seconds of `samples` runs of `work`, each preceded by an untimed `before`. All is enqueued

@@ -81,49 +81,20 @@ ICOBENCH_FUNCTION inline void store_streaming(T* p, T value) {
 #endif
 }
 
-// Accesses whose hint is known at run time only, past the caches (evict first) if `streaming`: for
-// values that nobody reads again soon. Both instructions are there under a predicate. As a branch
-// of C++ they would end the block of instructions in which the compiler brings loads forward: naive
-// had a third fewer loads in flight.
-#if defined(__CUDA_ARCH__)
-#define ICOBENCH_PREDICATE "{\n.reg .pred s;\nsetp.ne.s32 s, %2, 0;\n"
-#endif
-
-// As load_readonly.
-template <class T>
-ICOBENCH_FUNCTION inline T load_once(const T* p, [[maybe_unused]] bool streaming) {
-#if defined(__CUDA_ARCH__)
-  T value;
-  if constexpr (sizeof(T) == 8) {
-    asm(ICOBENCH_PREDICATE
-        ".reg .f64 a, b;\n@s ld.global.cs.f64 a, [%1];\n@!s ld.global.nc.f64 b, [%1];\n"
-        "selp.f64 %0, a, b, s;\n}"
-        : "=d"(value)
-        : "l"(p), "r"(int(streaming)));
-  } else {
-    asm(ICOBENCH_PREDICATE
-        ".reg .f32 a, b;\n@s ld.global.cs.f32 a, [%1];\n@!s ld.global.nc.f32 b, [%1];\n"
-        "selp.f32 %0, a, b, s;\n}"
-        : "=f"(value)
-        : "l"(p), "r"(int(streaming)));
-  }
-  return value;
-#elif defined(__HIP_DEVICE_COMPILE__)
-  return streaming ? __builtin_nontemporal_load(p) : *p;
-#else
-  return *p;
-#endif
-}
-
-// The kernel must not read it back.
+// A store whose hint is known at run time only, past the caches (evict first) if `streaming`: both
+// instructions are there under a predicate. A branch of C++ would end the block of instructions in
+// which the compiler brings loads forward: naive had a third fewer loads in flight. The kernel must
+// not read the value back.
 template <class T>
 ICOBENCH_FUNCTION inline void store(T* p, T value, [[maybe_unused]] bool streaming) {
 #if defined(__CUDA_ARCH__)
   if constexpr (sizeof(T) == 8) {
-    asm(ICOBENCH_PREDICATE "@s st.global.cs.f64 [%0], %1;\n@!s st.global.f64 [%0], %1;\n}" ::"l"(p),
+    asm("{\n.reg .pred s;\nsetp.ne.s32 s, %2, 0;\n"
+        "@s st.global.cs.f64 [%0], %1;\n@!s st.global.f64 [%0], %1;\n}" ::"l"(p),
         "d"(value), "r"(int(streaming)));
   } else {
-    asm(ICOBENCH_PREDICATE "@s st.global.cs.f32 [%0], %1;\n@!s st.global.f32 [%0], %1;\n}" ::"l"(p),
+    asm("{\n.reg .pred s;\nsetp.ne.s32 s, %2, 0;\n"
+        "@s st.global.cs.f32 [%0], %1;\n@!s st.global.f32 [%0], %1;\n}" ::"l"(p),
         "f"(value), "r"(int(streaming)));
   }
 #elif defined(__HIP_DEVICE_COMPILE__)

@@ -67,7 +67,7 @@ struct nabla4_operands {
   // The stencil at edge e, level k, whose diamond vertices are `ids`.
   ICOBENCH_FUNCTION T apply(const nabla4<T>& at_edge, index_t e, const neighbours<index_t, 4>& ids,
                             index_t k) const {
-    return at_edge(gather(u, ids, k), gather(v, ids, k), z.once(e, k));
+    return at_edge(gather(u, ids, k), gather(v, ids, k), z(e, k));
   }
 };
 
