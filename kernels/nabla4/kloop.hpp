@@ -5,6 +5,10 @@
 //
 // H200, 298x257: the walk is not unrolled, since more levels in flight lost 20 to 30 per cent (the
 // neighbours of a level left the L1 cache before they were read again), and so did a register cap.
+//
+// H200, 594x514, tables: 544 us with edges per_vertex, whose three neighbouring threads share most
+// vertices, 659 per_orientation. Vertices along a Hilbert curve 542, breadth first 544, in random
+// order 5635: the rows of a torus are as good as any order, a bad one costs ten times.
 // may spill (min_blocks=3, min_blocks=4, architecture=sm_90): a cap on registers, for tuning
 #pragma once
 
