@@ -19,7 +19,10 @@ namespace icobench {
 
 struct cpu_backend {
   static constexpr std::string_view name = "cpu";
-  static std::unique_ptr<gpu::device> open() { return std::make_unique<gpu::host_device>(name); }
+  static std::unique_ptr<gpu::device> open(int = 0) {
+    return std::make_unique<gpu::host_device>(name);
+  }
+  static std::vector<gpu::device_facts> list() { return {gpu::host_device(name).facts()}; }
 };
 
 namespace detail {

@@ -71,10 +71,16 @@ struct variant {
   }
 };
 
+// Opens devices; both throw gpu::device_error.
+struct backend_entry {
+  std::unique_ptr<gpu::device> (*open)(int index) = nullptr;
+  std::vector<gpu::device_facts> (*list)() = nullptr;  // its devices, without opening them
+
+  std::unique_ptr<gpu::device> operator()(int index = 0) const { return open(index); }
+};
+
 class registry {
  public:
-  using opener = std::unique_ptr<gpu::device> (*)();
-
   // Adds an implementation to the variant of that name, which appears with its first one.
   void add(const variant_info& info, access a, implementation i) {
     if (!find_chain(info.chain)) { throw std::logic_error("no chain is named " + info.chain); }
@@ -85,10 +91,10 @@ class registry {
                   std::string_view reason) {
     entry(info, a).absent[std::string(backend)] = reason;
   }
-  void add_backend(std::string_view name, opener open) { backends_[std::string(name)] = open; }
+  void add_backend(std::string_view name, backend_entry b) { backends_[std::string(name)] = b; }
 
   const std::deque<variant>& variants() const { return variants_; }
-  const std::map<std::string, opener>& backends() const { return backends_; }
+  const std::map<std::string, backend_entry>& backends() const { return backends_; }
 
   // Where the sources that the build generates, one for each variant file and backend, register
   // before main(). Defined, like instance(), in src/registry.cpp.
@@ -109,7 +115,7 @@ class registry {
   }
 
   std::deque<variant> variants_;
-  std::map<std::string, opener> backends_;
+  std::map<std::string, backend_entry> backends_;
 };
 
 }  // namespace icobench

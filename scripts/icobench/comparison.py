@@ -55,6 +55,7 @@ RANKING = [
     Column("speedup", "speed-up", lambda s: f"{s:.3f}"),
     Column("speedup_interval", "95 % interval", interval), Column("verdict", "verdict"),
     Column("share_of_copy", "of copy", percent),
+    Column("share_of_ceiling", "of ceiling", percent), Column("binding", "bound by"),
     Column("times_floor", "x floor", lambda x: f"{x:.2f}"), Column("registers", "registers"),
     Column("local_bytes", "local bytes"), Column("marks", "marks", ", ".join)]
 
@@ -93,6 +94,8 @@ def ranked_row(rank, record, baseline, threshold):
         "speedup_interval": [1 / against.high, 1 / against.low],
         "verdict": "baseline" if record is baseline else against.verdict,
         "share_of_copy": record["share_of_copy"],
+        "share_of_ceiling": record.get("ceiling", {}).get("share"),
+        "binding": record.get("ceiling", {}).get("binding"),
         "times_floor": seconds["median"] / record["fused_floor_seconds"],
         "times_separate_floor": seconds["median"] / record["separate_floor_seconds"],
         "registers": most(record, "registers"), "local_bytes": most(record, "local_bytes"),
@@ -197,8 +200,8 @@ def machine_advice(dump):
 
 
 ON_MARKS = {
-    "suspect": "faster than a copy: data came from a cache (try a larger grid, --cache cold), or "
-               "nearly all traffic is reads, which memory serves a little faster",
+    "suspect": "faster than the device allows for its reads and writes: data came from a cache "
+               "(try a larger grid, --cache cold)",
     "unresolved": "too short for the timer (try a larger grid or more levels)"}
 
 

@@ -156,6 +156,51 @@ def share(dumps):
     return figure
 
 
+def draw_ceilings(axes, c, intensities):
+    """The roof: flat where arithmetic binds, rising with the bytes' bandwidth where memory does."""
+    flops = {"double": c["double_flops_per_second"], "float": c["float_flops_per_second"]}
+    x = numpy.geomspace(min(intensities) / 3, max(max(intensities) * 3, 30), 200)
+    for key, style in (("read", "-"), ("copy", "--"), ("write", ":")):
+        bandwidth = c[f"{key}_bytes_per_second"]
+        if bandwidth:
+            y = numpy.minimum(bandwidth * x, max(filter(None, flops.values()), default=numpy.inf))
+            axes.plot(x, 1e-9 * y, style, color="#777777", linewidth=1,
+                      label=f"{key} {1e-12 * bandwidth:.2f} TB/s")
+    for number, (precision, rate) in enumerate(flops.items()):
+        if rate:
+            axes.axhline(1e-9 * rate, color=COLOURS[6], linestyle=("-", "--")[number], linewidth=1,
+                         label=f"{precision} {1e-12 * rate:.1f} Tflop/s")
+
+
+def roofline(dumps):
+    """Arithmetic over time against flops a byte, under the ceilings measured in the same run."""
+    panels_of = []
+    for d, label in zip(dumps, dump.labels(dumps)):
+        for backend, device in d.devices().items():
+            records = [r for r in dump.timed(d.records) if r["backend"] == backend]
+            if records and device.get("ceilings"):
+                panels_of.append((f"{device['name']}, {label}", device["ceilings"], records))
+    if not panels_of:
+        raise BadInput(f"{dumps[0].path}: has no timed record on a device with measured ceilings")
+    figure, axes = panels([14] * len(panels_of))
+    for (title, ceilings, records), (ax,) in zip(panels_of, axes):
+        chains = {}
+        for r in records:
+            chains.setdefault((r["chain"], r["precision"]), []).append(r)
+        intensity = {key: rs[0]["traffic"]["flops"] / rs[0]["traffic"]["fused_bytes"]
+                     for key, rs in chains.items()}
+        draw_ceilings(ax, ceilings, list(intensity.values()))
+        for number, (key, rs) in enumerate(chains.items()):
+            rates = [1e-9 * r["traffic"]["flops"] / r["seconds"]["median"] for r in rs]
+            ax.plot([intensity[key]] * len(rs), rates, MARKERS[number % len(MARKERS)],
+                    color=COLOURS[number % len(COLOURS)], markersize=4, alpha=0.6,
+                    label=", ".join(key))
+        ax.set(title=title, xscale="log", yscale="log", ylabel="Gflop/s",
+               xlabel="flops of the separate stencils over compulsory bytes of the fused chain")
+        ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize=8)
+    return figure
+
+
 def by_variant(dumps):
     """{(chain, precision): {variant: {number of the dump: its fastest record}}}"""
     result = {}

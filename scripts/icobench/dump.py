@@ -1,6 +1,7 @@
 """Dumps of the benchmark programs: reading, checking, grouping, matching.
 
-Records are the dictionaries of the file, whose fields src/bench/dump.schema.json describes.
+Records are the dictionaries of the file, whose fields src/bench/dump.schema.json describes, and
+src/device/device_dump.schema.json for those of bench_device.
 `python3 scripts/icobench/dump.py DUMP...` checks dumps and ends with status 2 at the first bad one.
 """
 import functools
@@ -19,8 +20,11 @@ import jsonschema
 
 from icobench.command import BadInput
 
-SCHEMA = pathlib.Path(__file__).parents[2] / "src" / "bench" / "dump.schema.json"
+SOURCE = pathlib.Path(__file__).parents[2] / "src"
 VERSION = "icobench-dump-2"
+DEVICE_VERSION = "icobench-device-dump-1"
+SCHEMAS = {VERSION: SOURCE / "bench" / "dump.schema.json",
+           DEVICE_VERSION: SOURCE / "device" / "device_dump.schema.json"}
 
 
 @dataclass
@@ -69,30 +73,46 @@ def read_json(path):
 
 
 @functools.cache
-def validator():
-    schema = json.loads(SCHEMA.read_text())
+def validator(version):
+    schema = json.loads(SCHEMAS[version].read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
 
 
-def read(path):
-    content = read_json(path)
-    version = content.get("schema") if isinstance(content, dict) else None
-    if version != VERSION:
-        raise BadInput(f"{path}: not a dump of schema {VERSION}" +
+def version_of(content):
+    return content.get("schema") if isinstance(content, dict) else None
+
+
+def check(path, content, wanted):
+    version = version_of(content)
+    if version != wanted:
+        raise BadInput(f"{path}: not a dump of schema {wanted}" +
                        (f" but of {version}" if version else ""))
-    error = jsonschema.exceptions.best_match(validator().iter_errors(content))
+    error = jsonschema.exceptions.best_match(validator(wanted).iter_errors(content))
     if error:
         where = "/".join(map(str, error.absolute_path)) or "top level"
         raise BadInput(f"{path}: {where}: {error.message[:200]}")
     if not content["records"]:
         raise BadInput(f"{path}: has no records")
     for record in timed(content["records"]):
-        seconds, samples = record["seconds"], record["samples"]
-        ascending = [seconds[key] for key in ("min", "low", "median", "high", "max")]
-        if seconds["count"] != len(samples) or ascending != sorted(ascending):
-            raise BadInput(f"{path}: {record['name']}: its statistics do not fit its samples")
+        check_statistics(path, record)
     return Dump(str(path), content["complete"], content["context"], content["records"])
+
+
+def check_statistics(path, record):
+    seconds, samples = record["seconds"], record["samples"]
+    ascending = [seconds[key] for key in ("min", "low", "median", "high", "max")]
+    if seconds["count"] != len(samples) or ascending != sorted(ascending):
+        raise BadInput(f"{path}: {record['name']}: its statistics do not fit its samples")
+
+
+def read(path):
+    return check(path, read_json(path), VERSION)
+
+
+def read_device(path):
+    """A dump of bench_device."""
+    return check(path, read_json(path), DEVICE_VERSION)
 
 
 def groups(records):
@@ -171,7 +191,9 @@ def match(first, second, anyway=False):
 
 def main():
     for path in sys.argv[1:]:
-        print(f"{path}: valid, {len(read(path).records)} records")
+        content = read_json(path)
+        kind = DEVICE_VERSION if version_of(content) == DEVICE_VERSION else VERSION
+        print(f"{path}: valid, {len(check(path, content, kind).records)} records")
     return 0 if len(sys.argv) > 1 else command.complain("give at least one DUMP")
 
 

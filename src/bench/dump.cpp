@@ -8,6 +8,8 @@
 #include <sstream>
 
 #include "src/bench/build_info.hpp"
+#include "src/device/ceilings.hpp"
+#include "src/device/facts.hpp"
 
 namespace icobench {
 namespace {
@@ -15,35 +17,32 @@ namespace {
 // Less often than this a dump is rewritten, at the end of the run excepted.
 constexpr std::chrono::seconds pause{2};
 
-std::string now() {
-  const std::time_t t = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::ostringstream out;
-  out << std::put_time(std::gmtime(&t), "%Y-%m-%dT%H:%M:%SZ");
-  return out.str();
-}
-
 json null_if_zero(auto value) {
   return value > 0 ? json(value) : json(nullptr);
+}
+
+json describe_ceilings(const ceilings& c) {
+  return {{"read_bytes_per_second", null_if_zero(c.read)},
+          {"triad_bytes_per_second", null_if_zero(c.triad)},
+          {"copy_bytes_per_second", null_if_zero(c.copy)},
+          {"write_bytes_per_second", null_if_zero(c.write)},
+          {"double_flops_per_second", null_if_zero(c.flops_double)},
+          {"float_flops_per_second", null_if_zero(c.flops_float)},
+          {"launch_seconds", null_if_zero(c.launch_seconds)}};
 }
 
 json describe_device(workspace& w, const std::string& backend, bool timed) {
   const gpu::device_facts f = w.device(backend).facts();
   const bandwidth copy = timed ? w.memory_bandwidth(backend) : bandwidth{};
   const machine_monitor* monitor = w.monitor(backend);
-  return {{"name", f.name},
-          {"architecture", f.architecture},
-          {"runtime", f.runtime},
-          {"driver", f.driver},
-          {"multiprocessors", f.multiprocessors},
-          {"warp_size", f.warp_size},
-          {"memory_bytes", f.memory_bytes},
-          {"cache_bytes", f.cache_bytes},
-          {"shared_bytes_per_block", f.shared_bytes_per_block},
-          {"copy_bytes_per_second", null_if_zero(copy.copy)},
-          {"copy_bytes", null_if_zero(copy.copy_bytes)},
-          {"empty_interval_seconds", null_if_zero(timed ? w.empty_interval(backend) : 0)},
-          {"machine_state", w.machine_state(backend)},
-          {"lock_clocks_hint", monitor ? json(monitor->lock_clocks_hint()) : json(nullptr)}};
+  json j = to_json(f);
+  j.update(json{{"copy_bytes_per_second", null_if_zero(copy.copy)},
+                {"copy_bytes", null_if_zero(copy.copy_bytes)},
+                {"empty_interval_seconds", null_if_zero(timed ? w.empty_interval(backend) : 0)},
+                {"ceilings", timed ? describe_ceilings(w.device_ceilings(backend)) : json(nullptr)},
+                {"machine_state", w.machine_state(backend)},
+                {"lock_clocks_hint", monitor ? json(monitor->lock_clocks_hint()) : json(nullptr)}});
+  return j;
 }
 
 json describe_grid(const grid& g) {
@@ -57,13 +56,20 @@ json describe_grid(const grid& g) {
 
 }  // namespace
 
+std::string utc_now() {
+  const std::time_t t = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::ostringstream out;
+  out << std::put_time(std::gmtime(&t), "%Y-%m-%dT%H:%M:%SZ");
+  return out.str();
+}
+
 json make_context(const std::vector<std::string>& arguments, const options& o, workspace& w,
                   const std::vector<std::string>& backends) {
   json devices;
   for (const std::string& backend : backends) {
     devices[backend] = describe_device(w, backend, o.times() && backend != "simt");
   }
-  return {{"date", now()},
+  return {{"date", utc_now()},
           {"arguments", arguments},
           {"icobench", build_info()},
           {"grid", describe_grid(w.mesh())},
@@ -72,7 +78,8 @@ json make_context(const std::vector<std::string>& arguments, const options& o, w
           {"devices", devices}};
 }
 
-dump_file::dump_file(std::string path) : path_(std::move(path)) {
+dump_file::dump_file(std::string path, std::string schema)
+    : path_(std::move(path)), schema_(std::move(schema)) {
   const std::string temporary = path_ + ".part";
   std::error_code ignored;
   if (std::filesystem::is_directory(path_, ignored)) {
@@ -90,10 +97,8 @@ bool dump_file::due() const {
 
 void dump_file::write(bool complete, const json& context, const json& records) {
   const std::string temporary = path_ + ".part";
-  const json all{{"schema", "icobench-dump-2"},
-                 {"complete", complete},
-                 {"context", context},
-                 {"records", records}};
+  const json all{
+      {"schema", schema_}, {"complete", complete}, {"context", context}, {"records", records}};
   {
     std::ofstream file(temporary);
     // A path may hold bytes that are not UTF-8; strict parsers must still read the dump.

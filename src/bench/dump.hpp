@@ -11,6 +11,9 @@
 
 namespace icobench {
 
+// Date and time, as dumps write it.
+std::string utc_now();
+
 // Everything that does not belong to one record: program, build, machine, devices, command line.
 json make_context(const std::vector<std::string>& arguments, const options&, workspace&,
                   const std::vector<std::string>& backends);
@@ -19,7 +22,7 @@ json make_context(const std::vector<std::string>& arguments, const options&, wor
 class dump_file {
  public:
   // Throws input_error where no file can be written: said before the measurements.
-  explicit dump_file(std::string path);
+  explicit dump_file(std::string path, std::string schema = "icobench-dump-2");
 
   // Whether it is time to write again.
   bool due() const;
@@ -28,7 +31,7 @@ class dump_file {
   void write(bool complete, const json& context, const json& records);
 
  private:
-  std::string path_;
+  std::string path_, schema_;
   std::chrono::steady_clock::time_point written_{};
 };
 

@@ -44,6 +44,8 @@ options parse_options(const std::string& program, const std::string& what, int a
   app.add_option("--backend", o.backends,
                  "cuda, hip, cpu, simt (verification only), or several separated by commas")
       ->delimiter(',');
+  app.add_option("--device", o.device,
+                 "index, part of the name, or UUID of the device, see bench_device facts [0]");
   app.add_option("--variant", o.variants,
                  "run only variants whose name contains one of these (separated by commas)")
       ->delimiter(',');

@@ -23,14 +23,16 @@ json to_json(const gpu::kernel_facts& k, const gpu::device_facts& device) {
 }
 
 json to_json(const verification& v) {
+  const auto point = [](const wrong_point& w) {
+    return json{{"field", info(w.f).name},
+                {"entity", w.entity},
+                {"level", w.level},
+                {"expected", w.expected},  // NaN becomes null
+                {"got", w.got}};
+  };
   json j{{"ok", v.ok}, {"max_error", v.max_error}, {"tolerance", v.tolerance}, {"wrong", v.wrong}};
-  for (const wrong_point& w : v.first) {
-    j["first"].push_back({{"field", info(w.f).name},
-                          {"entity", w.entity},
-                          {"level", w.level},
-                          {"expected", w.expected},  // NaN becomes null
-                          {"got", w.got}});
-  }
+  j["worst"] = v.worst ? point(*v.worst) : json(nullptr);
+  for (const wrong_point& w : v.first) { j["first"].push_back(point(w)); }
   return j;
 }
 
@@ -95,9 +97,18 @@ double record::share_of_copy() const {
   return copy > 0 ? bytes_per_second() / copy : 0;
 }
 
+floor_of_run record::floor() const {
+  return find_floor(ceilings_, double(traffic_.fused_bytes), double(traffic_.fused_written_bytes),
+                    double(traffic_.flops), implementation_->precision_, kernels.size());
+}
+
+double record::share_of_ceiling() const {
+  return seconds() > 0 ? floor().seconds() / seconds() : 0;
+}
+
 std::vector<std::string> record::marks() const {
   std::vector<std::string> result;
-  if (share_of_copy() > 1) { result.emplace_back("suspect"); }
+  if (share_of_ceiling() > 1) { result.emplace_back("suspect"); }
   if (machine.throttled()) { result.emplace_back("throttled"); }
   if (machine.unstable()) { result.emplace_back("unstable"); }
   if (seconds() * samples.runs_per_sample < resolved_intervals * empty_interval) {
@@ -131,6 +142,7 @@ json to_json(const record& r, const gpu::device_facts& device) {
   j["kernels"] = json::array();
   for (const auto& k : r.kernels) { j["kernels"].push_back(to_json(k, device)); }
   j["traffic"] = {{"fused_bytes", r.traffic_.fused_bytes},
+                  {"fused_written_bytes", r.traffic_.fused_written_bytes},
                   {"separate_bytes", r.traffic_.separate_bytes},
                   {"flops", r.traffic_.flops}};
   if (r.verified.tolerance > 0) { j["verification"] = to_json(r.verified); }
@@ -144,6 +156,12 @@ json to_json(const record& r, const gpu::device_facts& device) {
   j["share_of_copy"] = r.share_of_copy();
   j["fused_floor_seconds"] = double(r.traffic_.fused_bytes) / r.copy;
   j["separate_floor_seconds"] = double(r.traffic_.separate_bytes) / r.copy;
+  const floor_of_run floor = r.floor();
+  j["ceiling"] = {{"binding", floor.binding()},
+                  {"share", r.share_of_ceiling()},
+                  {"memory_seconds", floor.memory_seconds},
+                  {"arithmetic_seconds", floor.arithmetic_seconds},
+                  {"launch_seconds", floor.launch_seconds}};
   j["marks"] = r.marks();
   j["machine"] = r.machine.to_json();
   j["samples"] = r.samples.seconds;
@@ -165,10 +183,10 @@ std::string summary(const record& r) {
   if (r.status_ != status::ok) {
     return text + std::string(to_string(r.status_)) + (r.reason.empty() ? "" : ", " + r.reason);
   }
-  char numbers[64];
-  std::snprintf(numbers, sizeof numbers, "%.1f us, %.1f %% of copy", 1e6 * r.seconds(),
-                100 * r.share_of_copy());
-  return text + numbers + marks_text(r);
+  char numbers[96];
+  std::snprintf(numbers, sizeof numbers, "%.1f us, %.1f %% of copy, %.1f %% of what ",
+                1e6 * r.seconds(), 100 * r.share_of_copy(), 100 * r.share_of_ceiling());
+  return text + numbers + std::string(r.floor().binding()) + " allows" + marks_text(r);
 }
 
 std::string format_table(std::vector<const record*> ranked) {
@@ -178,8 +196,8 @@ std::string format_table(std::vector<const record*> ranked) {
   });
   std::ostringstream out;
   char line[512];
-  std::snprintf(line, sizeof line, "%10s %9s %7s %8s %9s %5s %5s  %s\n", "time/us", "+-", "GB/s",
-                "of copy", "x floor", "regs", "local", "variant");
+  std::snprintf(line, sizeof line, "%10s %9s %7s %8s %21s %9s %5s %5s  %s\n", "time/us", "+-",
+                "GB/s", "of copy", "of ceiling", "x floor", "regs", "local", "variant");
   out << line;
   for (const record* r : ranked) {
     if (r->status_ != status::ok) {
@@ -193,10 +211,12 @@ std::string format_table(std::vector<const record*> ranked) {
       registers = std::max(registers, k.registers);
       local = std::max(local, k.local_bytes);
     }
-    std::snprintf(line, sizeof line, "%10.1f %8.1f%% %7.0f %7.1f%% %9.2f %5d %5zu  %s%s\n",
-                  1e6 * r->seconds(), 50 * (i.high - i.low) / r->seconds(),
-                  1e-9 * r->bytes_per_second(), 100 * r->share_of_copy(), 1 / r->share_of_copy(),
-                  registers, local, r->name().c_str(), marks_text(*r).c_str());
+    std::snprintf(
+        line, sizeof line, "%10.1f %8.1f%% %7.0f %7.1f%% %9.1f%% %-10s %9.2f %5d %5zu  %s%s\n",
+        1e6 * r->seconds(), 50 * (i.high - i.low) / r->seconds(), 1e-9 * r->bytes_per_second(),
+        100 * r->share_of_copy(), 100 * r->share_of_ceiling(),
+        std::string(r->floor().binding()).c_str(), 1 / r->share_of_copy(), registers, local,
+        r->name().c_str(), marks_text(*r).c_str());
     out << line;
   }
   return out.str();

@@ -10,6 +10,7 @@
 
 #include "src/bench/machine_state.hpp"
 #include "src/bench/measure.hpp"
+#include "src/device/ceilings.hpp"
 #include "src/problem/resident.hpp"
 #include "src/problem/traffic.hpp"
 
@@ -37,6 +38,7 @@ struct record {
   sample_set samples;
   std::size_t earlier = 0;  // how many of them are of earlier repetitions
   machine_record machine;
+  ceilings ceilings_;         // of this device in this run
   double copy = 0;            // copy bandwidth of this device in this run [byte/s]
   double small_copy = 0;      // that of as many bytes as the problem's
   double empty_interval = 0;  // what the timer reads when nothing is timed [s]
@@ -48,6 +50,8 @@ struct record {
   double seconds() const;              // the median; 0 if not timed
   double bytes_per_second() const;     // compulsory bytes over the median
   double share_of_copy() const;        // that over the copy bandwidth
+  floor_of_run floor() const;          // by the ceilings of the device
+  double share_of_ceiling() const;     // the floor over the median: 1 where the binding one is met
   // Why its time may mislead: "suspect" (faster than memory allows: the data came from a cache, or
   // the measurement is wrong), "throttled", "unstable" (clocks), "unresolved" (too short).
   std::vector<std::string> marks() const;
@@ -55,7 +59,7 @@ struct record {
 
 json to_json(const record&, const gpu::device_facts&);
 
-// One line: status, time and share of the copy bandwidth.
+// One line: status, time, shares of the copy bandwidth and of the ceiling that binds.
 std::string summary(const record&);
 
 // The ranked table of one chain's records.

@@ -93,6 +93,7 @@ void runner::prepare(record& r) {
     return;
   }
   r.copy = workspace_.memory_bandwidth(i.backend).copy;
+  r.ceilings_ = workspace_.device_ceilings(i.backend);
   r.small_copy = workspace_.small_copy(i.backend, r.traffic_.fused_bytes);
   r.empty_interval = workspace_.empty_interval(i.backend);
   const auto read_machine = [&r, monitor = workspace_.monitor(i.backend)] {

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "src/device/facts.hpp"
+
 namespace icobench {
 
 workspace::opened_device& workspace::opened(const std::string& backend) {
   opened_device& d = devices_[backend];
   if (!d.device) {
-    d.device = registry::instance().backends().at(backend)();
+    d.device = registry::instance().backends().at(backend)(choose_device(backend, options_.device));
     d.monitor = machine_monitor::open(backend, d.device->facts().pci_bus_id, d.machine_state);
   }
   return d;
@@ -17,6 +19,14 @@ const bandwidth& workspace::memory_bandwidth(const std::string& backend) {
   opened_device& d = opened(backend);
   if (d.memory_bandwidth.copy == 0) { d.memory_bandwidth = measure_bandwidth(*d.device); }
   return d.memory_bandwidth;
+}
+
+const ceilings& workspace::device_ceilings(const std::string& backend) {
+  opened_device& d = opened(backend);
+  if (!d.measured_ceilings) {
+    d.measured_ceilings = measure_ceilings(*d.device, memory_bandwidth(backend).copy);
+  }
+  return *d.measured_ceilings;
 }
 
 double workspace::small_copy(const std::string& backend, std::size_t bytes) {

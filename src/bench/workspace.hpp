@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <icobench/registry.hpp>
@@ -11,6 +12,7 @@
 #include "src/bench/machine_state.hpp"
 #include "src/bench/measure.hpp"
 #include "src/bench/options.hpp"
+#include "src/device/ceilings.hpp"
 #include "src/problem/resident.hpp"
 #include "src/problem/traffic.hpp"
 
@@ -25,6 +27,7 @@ class workspace {
   // Opens a device; throws gpu::device_error.
   gpu::device& device(const std::string& backend) { return *opened(backend).device; }
   const bandwidth& memory_bandwidth(const std::string& backend);
+  const ceilings& device_ceilings(const std::string& backend);
   double small_copy(const std::string& backend, std::size_t bytes);
   double empty_interval(const std::string& backend);
 
@@ -56,6 +59,7 @@ class workspace {
     std::unique_ptr<machine_monitor> monitor;
     std::string machine_state;
     bandwidth memory_bandwidth;
+    std::optional<ceilings> measured_ceilings;
     double empty_interval = 0;
     std::map<std::size_t, double> small_copies;
   };

@@ -7,6 +7,7 @@
 #include <icobench/registry.hpp>
 
 #include "grids/tables.hpp"
+#include "src/device/operations.hpp"
 
 namespace icobench {
 namespace {
@@ -252,6 +253,7 @@ std::size_t resident_problem::bytes() const {
   std::size_t sum = coefficients_.bytes();
   for (const auto& b : fields_) { sum += b.bytes(); }
   for (const auto& b : tables_) { sum += b.bytes(); }
+  for (const auto& [f, e] : expected_) { sum += e.values.bytes(); }
   return sum;
 }
 
@@ -279,8 +281,55 @@ verification resident_problem::verify() const {
   return result;
 }
 
+// False where there is something wrong, and where the device cannot tell.
+template <class T>
+bool resident_problem::right_on_device(field f, verification& result) const {
+  const operations* const ops = find_operations(device_.backend());
+  if (!ops) { return false; }
+  const host_field& host = problem_.fields.at(f);
+  const shape s = make_shape(arrangement_.layout_, host.entities, 1, host.levels, sizeof(T));
+  const auto& id = numbering_.of(info(f).on);
+  expectation& e = expected_[f];
+  if (!e.values.data()) {
+    // Padding is expected to be untouched, too.
+    std::vector<double> values(std::size_t(s.elements), std::numeric_limits<double>::quiet_NaN());
+    double largest = 0;
+#pragma omp parallel for schedule(static) reduction(max : largest)
+    for (index_t h = 0; h < host.entities; ++h) {
+      for (index_t k = 0; k < host.levels; ++k) {
+        const double want = host(h, 0, k);
+        values[std::size_t(s.offset(id[std::size_t(h)], 0, k))] = want;
+        largest = std::fmax(largest, std::fabs(want));
+      }
+    }
+    e.largest = largest;
+    e.values = gpu::buffer(device_, values.size() * sizeof(double));
+    device_.upload(e.values.data(), values.data(), e.values.bytes());
+  }
+  const reduce_space space(device_);
+  const gpu::buffer on_device(device_, sizeof(located));
+  const T* const got = fields_[std::size_t(f)].as<const T>();
+  ops->find_error(device_, precision_of<T>, got, e.values.as<double>(), std::size_t(s.elements),
+                  on_device.as<located>(), space);
+  located worst{};
+  device_.download(&worst, on_device.data(), sizeof worst);
+  const double error = worst.value / e.largest;
+  if (!(error <= result.tolerance)) { return false; }
+  if (worst.index >= 0 && (!result.worst || error > result.max_error)) {
+    const index_t level = index_t(worst.index / s.level % host.levels);
+    const auto place = index_t((worst.index - level * s.level) / s.entity);
+    const auto entity = index_t(std::find(id.begin(), id.end(), place) - id.begin());
+    T value{};
+    device_.download(&value, got + worst.index, sizeof value);
+    result.worst = wrong_point{f, entity, level, host(entity, 0, level), double(value)};
+    result.max_error = error;
+  }
+  return true;
+}
+
 template <class T>
 void resident_problem::compare(field f, verification& result) const {
+  if (right_on_device<T>(f, result)) { return; }
   const host_field& expected = problem_.fields.at(f);
   const gpu::buffer& memory = fields_[std::size_t(f)];
   std::vector<T> got(memory.bytes() / sizeof(T));
@@ -294,27 +343,38 @@ void resident_problem::compare(field f, verification& result) const {
   for (std::ptrdiff_t n = 0; n < std::ptrdiff_t(expected.values.size()); ++n) {
     largest = std::fmax(largest, std::fabs(expected.values[std::size_t(n)]));
   }
+  const auto value = [&](index_t h, index_t k) {
+    return double(got[std::size_t(s.offset(id[std::size_t(h)], 0, k))]);
+  };
   // Outside the domain NaN is expected, which only an untouched value gives.
   std::size_t wrong = 0;
-  const auto check = [&](index_t h, index_t k, double& worst) {
-    const double want = expected(h, 0, k);
-    const auto have = double(got[std::size_t(s.offset(id[std::size_t(h)], 0, k))]);
-    if (std::isnan(want)) { return std::isnan(have); }
-    const double relative = std::fabs(have - want) / largest;
-    worst = std::fmax(worst, relative);
-    return relative <= result.tolerance;  // false for NaN
+  const auto relative = [&](index_t h, index_t k) {
+    return std::fabs(value(h, k) - expected(h, 0, k)) / largest;
+  };
+  const auto right = [&](index_t h, index_t k) {
+    if (std::isnan(expected(h, 0, k))) { return std::isnan(value(h, k)); }
+    return relative(h, k) <= result.tolerance;  // false for NaN
   };
 #pragma omp parallel for schedule(static) reduction(max : error) reduction(+ : wrong)
   for (index_t h = 0; h < expected.entities; ++h) {
-    for (index_t k = 0; k < expected.levels; ++k) { wrong += !check(h, k, error); }
+    for (index_t k = 0; k < expected.levels; ++k) {
+      wrong += !right(h, k);
+      error = std::fmax(error, relative(h, k));
+    }
   }
-  result.max_error = std::fmax(result.max_error, error);
+  for (index_t h = 0; error > result.max_error && h < expected.entities; ++h) {
+    for (index_t k = 0; k < expected.levels; ++k) {
+      if (!(relative(h, k) >= error)) { continue; }
+      result.worst = wrong_point{f, h, k, expected(h, 0, k), value(h, k)};
+      result.max_error = error;
+      break;
+    }
+  }
   result.wrong += wrong;
   for (index_t h = 0; wrong && h < expected.entities; ++h) {
     for (index_t k = 0; k < expected.levels && result.first.size() < reported_points; ++k) {
-      if (check(h, k, error)) { continue; }
-      result.first.push_back({f, h, k, expected(h, 0, k),
-                              double(got[std::size_t(s.offset(id[std::size_t(h)], 0, k))])});
+      if (right(h, k)) { continue; }
+      result.first.push_back({f, h, k, expected(h, 0, k), value(h, k)});
     }
   }
 }

@@ -1,7 +1,9 @@
 // A problem brought to a device: numbered, laid out, converted to its precision, uploaded.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <icobench/gpu/device.hpp>
@@ -21,7 +23,7 @@ struct arrangement {
   bool operator==(const arrangement&) const = default;
 };
 
-// The first points where a result is wrong.
+// A point of a result, wrong or not.
 struct wrong_point {
   field f;
   index_t entity, level;  // in the grid's numbering
@@ -30,7 +32,8 @@ struct wrong_point {
 
 struct verification {
   bool ok = false;
-  double max_error = 0;  // largest |got - expected| / largest |expected|
+  double max_error = 0;              // largest |got - expected| / largest |expected|
+  std::optional<wrong_point> worst;  // where that is
   double tolerance = 0;
   std::size_t wrong = 0;  // values beyond the tolerance, unwritten or written outside the domain
   std::vector<wrong_point> first;
@@ -49,7 +52,8 @@ class resident_problem {
   // Fills what the chain writes with NaN.
   void poison_outputs();
   // Compares the chain's last outputs with the expected ones on all points, including that nothing
-  // outside the domain was written.
+  // outside the domain was written: on the device where that computes, which copies one number to
+  // the host; results that are wrong are copied as a whole.
   verification verify() const;
 
  private:
@@ -61,10 +65,18 @@ class resident_problem {
   template <class T>
   void compare(field f, verification&) const;
   index_t neighbour(const table&, index_t row, index_t slot, location of) const;
+  template <class T>
+  bool right_on_device(field f, verification&) const;
   raw_view upload_table(const table&, location rows, location of);
   raw_view upload_positions(const table&, location rows);
   template <class Value>
   raw_view upload_rows(layout, index_t slots, const std::vector<index_t>& row_id, Value);
+
+  // Expected values on the device, laid out as the result is.
+  struct expectation {
+    gpu::buffer values;
+    double largest = 0;
+  };
 
   gpu::device& device_;
   const problem& problem_;
@@ -74,6 +86,7 @@ class resident_problem {
   std::array<gpu::buffer, field_count> fields_;  // with levels
   gpu::buffer coefficients_;                     // fields without
   std::vector<gpu::buffer> tables_;
+  mutable std::map<field, expectation> expected_;  // made when first needed
 };
 
 }  // namespace icobench

@@ -49,7 +49,7 @@ bool is_output(const chain& c, field f) {
 traffic count_traffic(const problem& p) {
   const chain& c = *p.chain_;
   traffic result;
-  std::size_t fused = 0, separate = 0;
+  std::size_t fused = 0, written = 0, separate = 0;
   // From the last stage backwards: `needed` are the points that the final outputs depend on.
   std::vector<index_t> needed = p.computed[std::size_t(c.stages.back())].ids;
   for (auto s = c.stages.rbegin(); s != c.stages.rend(); ++s) {
@@ -65,12 +65,13 @@ traffic count_traffic(const problem& p) {
     }
     for (const field f : info(*s).outputs) {
       separate += values(p, f, computed.size());
-      if (*s == c.stages.back()) { fused += values(p, f, computed.size()); }
+      if (*s == c.stages.back()) { written += values(p, f, computed.size()); }
     }
     result.flops += computed.size() * std::size_t(p.levels) * std::size_t(info(*s).flops);
     needed = needed_rows;
   }
-  result.fused_bytes = fused * size_of(p.precision_);
+  result.fused_bytes = (fused + written) * size_of(p.precision_);
+  result.fused_written_bytes = written * size_of(p.precision_);
   result.separate_bytes = separate * size_of(p.precision_);
   return result;
 }

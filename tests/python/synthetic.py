@@ -51,6 +51,41 @@ def record(name, samples, launch="128", backend="cuda", precision="double", stat
     return result | changes
 
 
+CEILINGS = {"read_bytes_per_second": 4.4e12, "triad_bytes_per_second": 4.2e12,
+            "copy_bytes_per_second": 4.0e12, "write_bytes_per_second": 3.9e12,
+            "double_flops_per_second": 3.3e13, "float_flops_per_second": 6.6e13,
+            "launch_seconds": 2e-6}
+
+
+def device_record(name, samples=None, status="ok", total=8e9, flops=0, **changes):
+    """A record of bench_device; without samples it was not timed."""
+    result = {"name": name, "status": status if samples else "verified",
+              "reason": None if samples else "not timed", "parameters": {"elements": 1000},
+              "bytes": total, "flops": flops}
+    if samples:
+        ordered, median = sorted(samples), float(numpy.median(samples))
+        result |= {"seconds": {"median": median, "low": ordered[0], "high": ordered[-1],
+                               "min": ordered[0], "max": ordered[-1], "count": len(samples)},
+                   "clock": "events", "runs_per_sample": 1, "marks": [], "machine": MACHINE,
+                   "samples": samples}
+        if total:
+            result["bytes_per_second"] = total / median
+        if flops:
+            result["flops_per_second"] = flops / median
+    return result | changes
+
+
+def device_dump(records):
+    device = {"index": 0, "name": "Example GPU", "architecture": "sm_90", "uuid": "GPU-0",
+              "pci_bus_id": "0000:65:00.0", "multiprocessors": 132}
+    return {"schema": "icobench-device-dump-1", "complete": True,
+            "context": {"date": "2026-09-01T12:00:00Z", "arguments": ["bench_device", "all"],
+                        "icobench": {"version": "0.1.0", "git_revision": "abc"},
+                        "backend": "cuda", "timed": True, "device": device,
+                        "empty_interval_seconds": 2e-6, "machine_state": "NVML 13.0"},
+            "records": records}
+
+
 def dump(records, complete=True, grid=(298, 257), **context):
     nx, ny = grid
     mesh = {"name": f"torus:{nx}x{ny}", "uuid": "", "vertices": nx * ny, "edges": 3 * nx * ny,

@@ -17,6 +17,20 @@
 
 namespace icobench::gpu {
 
+// Work is done when the call returns, so that marks are always reached.
+class host_event final : public event {
+ public:
+  void record() override { at_ = clock::now(); }
+  void await() const override {}
+  double seconds_since(const event& start) const override {
+    return std::chrono::duration<double>(at_ - static_cast<const host_event&>(start).at_).count();
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  clock::time_point at_;
+};
+
 class host_device : public device {
  public:
   explicit host_device(std::string_view backend) : backend_(backend) {}
@@ -28,13 +42,14 @@ class host_device : public device {
     facts.name = cpu_name();
     facts.architecture = "cpu";
     facts.multiprocessors = static_cast<int>(std::thread::hardware_concurrency());
+    facts.unified_addressing = true;
     facts.memory_bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
                          static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
     facts.cache_bytes = last_level_cache_bytes();
     return facts;
   }
 
-  void* allocate(std::size_t bytes) override {
+  void* allocate(std::size_t bytes, memory_kind = memory_kind::device) override {
     void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 #if defined(MADV_HUGEPAGE)
     // Levels are megabytes apart, so that small pages overrun the TLB. Only a hint.
@@ -43,7 +58,7 @@ class host_device : public device {
     if (!memory) { throw device_error("allocate " + std::to_string(bytes) + " bytes: no memory"); }
     return memory;
   }
-  void release(void* memory) noexcept override {
+  void release(void* memory, memory_kind = memory_kind::device) noexcept override {
     std::free(memory);
   }
   void upload(void* to, const void* from, std::size_t bytes) override {
@@ -75,6 +90,21 @@ class host_device : public device {
     evicted_ = sum;
   }
   void synchronize() override {}
+
+  void prefetch(void*, std::size_t, bool) override {}
+  void advise_read_mostly(void*, std::size_t) override {}
+  std::unique_ptr<stream> make_stream() override {
+    return std::make_unique<stream>();
+  }
+  std::unique_ptr<event> make_event() override {
+    return std::make_unique<host_event>();
+  }
+  void on(stream&, const std::function<void()>& work) override {
+    work();
+  }
+  std::function<void()> capture(const std::function<void()>& work) override {
+    return work;
+  }
 
   std::vector<double> time(int samples, const std::function<void()>& before,
                            const std::function<void()>& work,

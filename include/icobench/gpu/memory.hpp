@@ -131,6 +131,26 @@ ICOBENCH_FUNCTION inline pair<T> load_pair(const T* p) {
 #endif
 }
 
+// Loads two neighbouring elements at once past the L1 cache; `p` as for store_pair.
+template <class T>
+ICOBENCH_FUNCTION inline pair<T> load_pair_l2(const T* p) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(T) == 8) {
+    const double2 both = __ldcg(reinterpret_cast<const double2*>(p));
+    return {both.x, both.y};
+  } else {
+    const float2 both = __ldcg(reinterpret_cast<const float2*>(p));
+    return {both.x, both.y};
+  }
+#elif defined(__HIP_DEVICE_COMPILE__)
+  using vector = T __attribute__((ext_vector_type(2)));
+  const vector both = __builtin_nontemporal_load(reinterpret_cast<const vector*>(p));
+  return {both.x, both.y};
+#else
+  return *reinterpret_cast<const pair<T>*>(p);
+#endif
+}
+
 // Stores two neighbouring elements at once, past the caches (evict first): `p` must be aligned to
 // the pair, and nobody should read them soon.
 template <class T>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -19,6 +20,9 @@
 #define ICOBENCH_GPU(name) hip##name
 #define ICOBENCH_GRID_CONSTANT
 #define ICOBENCH_DEVICE_PROPERTIES hipDeviceProp_t
+#define ICOBENCH_ATTRIBUTE(name) hipDeviceAttribute##name
+#define ICOBENCH_PINNED_ALLOCATE hipHostMalloc
+#define ICOBENCH_PINNED_FREE hipHostFree
 #define ICOBENCH_SHUFFLE(kind, ...) __shfl##kind(__VA_ARGS__)
 #else
 #include <cuda_profiler_api.h>
@@ -28,6 +32,9 @@
 #define ICOBENCH_GPU(name) cuda##name
 #define ICOBENCH_GRID_CONSTANT __grid_constant__
 #define ICOBENCH_DEVICE_PROPERTIES cudaDeviceProp
+#define ICOBENCH_ATTRIBUTE(name) cudaDevAttr##name
+#define ICOBENCH_PINNED_ALLOCATE cudaHostAlloc
+#define ICOBENCH_PINNED_FREE cudaFreeHost
 #define ICOBENCH_SHUFFLE(kind, ...) __shfl##kind##_sync(~0u, __VA_ARGS__)
 #endif
 
@@ -82,6 +89,29 @@ struct native_thread {
 #else
     __syncwarp();
 #endif
+  }
+
+  template <class T>
+  ICOBENCH_DEVICE T atomic_add(T* to, T value) const {
+    return atomicAdd(to, value);
+  }
+  template <class T, class Combine>
+  ICOBENCH_DEVICE void atomic_update(T* to, T value, Combine combine) const {
+    using word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
+    word* const at = reinterpret_cast<word*>(to);
+    for (word seen = *at;;) {
+      T current;
+      __builtin_memcpy(&current, &seen, sizeof(T));
+      current = combine(current, value);
+      word wanted;
+      __builtin_memcpy(&wanted, &current, sizeof(T));
+      const word found = atomicCAS(at, seen, wanted);
+      if (found == seen) { return; }
+      seen = found;
+    }
+  }
+  ICOBENCH_DEVICE void fence() const {
+    __threadfence();
   }
 
   template <class T>
@@ -246,24 +276,50 @@ struct cache_reader {
   }
 };
 
-class event {
+// One that waits for the first stream, which waits for it; or, for captures, one that does not.
+class stream final : public gpu::stream {
  public:
-  event() { check(ICOBENCH_GPU(EventCreate)(&handle_), "create event"); }
-  event(event&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-  event& operator=(event&&) = delete;
-  ~event() {
-    if (handle_) { (void)ICOBENCH_GPU(EventDestroy)(handle_); }
+  explicit stream(bool independent = false) {
+    check(
+        ICOBENCH_GPU(StreamCreateWithFlags)(
+            &handle_, independent ? ICOBENCH_GPU(StreamNonBlocking) : ICOBENCH_GPU(StreamDefault)),
+        "create stream");
   }
-  void record() { check(ICOBENCH_GPU(EventRecord)(handle_, nullptr), "record event"); }
-  double seconds_since(const event& start) const {
+  stream(const stream&) = delete;
+  ~stream() override { (void)ICOBENCH_GPU(StreamDestroy)(handle_); }
+  ICOBENCH_GPU(Stream_t) handle() const { return handle_; }
+
+ private:
+  ICOBENCH_GPU(Stream_t) handle_ = nullptr;
+};
+
+// `current`: where the device keeps its current stream.
+class event final : public gpu::event {
+ public:
+  explicit event(const ICOBENCH_GPU(Stream_t) & current) : current_(current) {
+    check(ICOBENCH_GPU(EventCreate)(&handle_), "create event");
+  }
+  event(const event&) = delete;
+  ~event() override { (void)ICOBENCH_GPU(EventDestroy)(handle_); }
+  void record() override { check(ICOBENCH_GPU(EventRecord)(handle_, current_), "record event"); }
+  void await() const override {
+    check(ICOBENCH_GPU(StreamWaitEvent)(current_, handle_, 0), "wait for event");
+  }
+  double seconds_since(const gpu::event& start) const override {
     float milliseconds = 0;
-    check(ICOBENCH_GPU(EventElapsedTime)(&milliseconds, start.handle_, handle_), "elapsed time");
+    check(ICOBENCH_GPU(EventElapsedTime)(&milliseconds, static_cast<const event&>(start).handle_,
+                                         handle_),
+          "elapsed time");
     return 1e-3 * milliseconds;
   }
 
  private:
+  const ICOBENCH_GPU(Stream_t) & current_;
   ICOBENCH_GPU(Event_t) handle_ = nullptr;
 };
+
+// Where a device enqueues: its current stream.
+inline ICOBENCH_GPU(Stream_t) current_stream(const gpu::device&);
 
 // A named range in the vendor's profiler, for as long as it lives: NVTX, or rocTX where its library
 // is installed.
@@ -395,23 +451,28 @@ struct native_backend {
 
   // Enqueues a launch, of clusters of so many blocks along x.
   template <class Compiled, class Kernel>
-  static void launch(const device&, extent3 grid, extent3 block, std::size_t shared_bytes,
+  static void launch(const device& d, extent3 grid, extent3 block, std::size_t shared_bytes,
                      const Kernel& kernel, [[maybe_unused]] unsigned cluster = 1,
                      [[maybe_unused]] const kept_window& window = {}) {
+    const ICOBENCH_GPU(Stream_t) stream = native::current_stream(d);
 #if !defined(__HIPCC__)
     if (cluster > 1 || window.num_bytes > 0) {
       attributed_launch launch(grid, block, shared_bytes, cluster, window);
+      launch.config.stream = stream;
       native::check(cudaLaunchKernelEx(&launch.config, &entry<Compiled, Kernel>, kernel), "launch");
       return;
     }
 #endif
     entry<Compiled, Kernel>
-        <<<dim3(grid.x, grid.y, grid.z), dim3(block.x, block.y, block.z), shared_bytes>>>(kernel);
+        <<<dim3(grid.x, grid.y, grid.z), dim3(block.x, block.y, block.z), shared_bytes, stream>>>(
+            kernel);
     native::check(ICOBENCH_GPU(GetLastError)(), "launch");
   }
 
-  // The first device; throws device_error when there is none.
-  static std::unique_ptr<device> open();
+  // Throws device_error when there is no such device.
+  static std::unique_ptr<device> open(int index = 0);
+  // Throws device_error where there is no GPU at all.
+  static std::vector<device_facts> list();
 
  private:
 #if !defined(__HIPCC__)
@@ -452,13 +513,28 @@ class device final : public gpu::device {
   std::string_view backend() const override { return native_backend::name; }
   device_facts facts() const override { return facts_; }
 
-  void* allocate(std::size_t bytes) override {
+  void* allocate(std::size_t bytes, memory_kind kind) override {
     void* memory = nullptr;
-    check(ICOBENCH_GPU(Malloc)(&memory, bytes),
-          ("allocate " + std::to_string(bytes) + " bytes on the device").c_str());
+    if (kind == memory_kind::pinned) {
+      check(ICOBENCH_PINNED_ALLOCATE(&memory, bytes, 0),
+            ("allocate " + std::to_string(bytes) + " bytes of pinned memory").c_str());
+    } else if (kind == memory_kind::managed) {
+      if (!facts_.managed_memory) { throw device_error("the device has no managed memory"); }
+      check(ICOBENCH_GPU(MallocManaged)(&memory, bytes, ICOBENCH_GPU(MemAttachGlobal)),
+            ("allocate " + std::to_string(bytes) + " bytes of managed memory").c_str());
+    } else {
+      check(ICOBENCH_GPU(Malloc)(&memory, bytes),
+            ("allocate " + std::to_string(bytes) + " bytes on the device").c_str());
+    }
     return memory;
   }
-  void release(void* memory) noexcept override { (void)ICOBENCH_GPU(Free)(memory); }
+  void release(void* memory, memory_kind kind) noexcept override {
+    if (kind == memory_kind::pinned) {
+      (void)ICOBENCH_PINNED_FREE(memory);
+    } else {
+      (void)ICOBENCH_GPU(Free)(memory);
+    }
+  }
   void upload(void* to, const void* from, std::size_t bytes) override {
     check(ICOBENCH_GPU(Memcpy)(to, from, bytes, ICOBENCH_GPU(MemcpyHostToDevice)), "upload");
   }
@@ -466,11 +542,11 @@ class device final : public gpu::device {
     check(ICOBENCH_GPU(Memcpy)(to, from, bytes, ICOBENCH_GPU(MemcpyDeviceToHost)), "download");
   }
   void copy(void* to, const void* from, std::size_t bytes) override {
-    check(ICOBENCH_GPU(MemcpyAsync)(to, from, bytes, ICOBENCH_GPU(MemcpyDeviceToDevice), nullptr),
+    check(ICOBENCH_GPU(MemcpyAsync)(to, from, bytes, ICOBENCH_GPU(MemcpyDefault), current_),
           "copy");
   }
   void fill(void* to, unsigned char byte, std::size_t bytes) override {
-    check(ICOBENCH_GPU(MemsetAsync)(to, byte, bytes, nullptr), "fill");
+    check(ICOBENCH_GPU(MemsetAsync)(to, byte, bytes, current_), "fill");
   }
   void evict_cache() override {
     if (!flush_.data()) {
@@ -495,20 +571,65 @@ class device final : public gpu::device {
     check(ICOBENCH_GPU(DeviceSynchronize)(), "synchronize");
   }
 
+  void prefetch(void* managed, std::size_t bytes, bool to_device) override {
+    if (!facts_.concurrent_managed) { return; }
+    const auto place = location(to_device);
+#if !defined(__HIPCC__) && CUDART_VERSION >= 13000
+    check(cudaMemPrefetchAsync(managed, bytes, place, 0, current_), "prefetch");
+#else
+    check(ICOBENCH_GPU(MemPrefetchAsync)(managed, bytes, place, current_), "prefetch");
+#endif
+  }
+  void advise_read_mostly(void* managed, std::size_t bytes) override {
+    if (!facts_.concurrent_managed) { return; }
+    check(ICOBENCH_GPU(MemAdvise)(managed, bytes, ICOBENCH_GPU(MemAdviseSetReadMostly),
+                                  location(true)),
+          "advise");
+  }
+
+  std::unique_ptr<gpu::stream> make_stream() override {
+    return std::make_unique<stream>();
+  }
+  std::unique_ptr<gpu::event> make_event() override {
+    return std::make_unique<event>(current_);
+  }
+  void on(gpu::stream& s, const std::function<void()>& work) override {
+    enqueue_on(static_cast<const stream&>(s).handle(), work);
+  }
+  std::function<void()> capture(const std::function<void()>& work) override {
+    const stream own(true);
+    ICOBENCH_GPU(Graph_t) graph = nullptr;
+    check(
+        ICOBENCH_GPU(StreamBeginCapture)(own.handle(), ICOBENCH_GPU(StreamCaptureModeThreadLocal)),
+        "begin to capture");
+    enqueue_on(own.handle(), work);
+    check(ICOBENCH_GPU(StreamEndCapture)(own.handle(), &graph), "end of the capture");
+    ICOBENCH_GPU(GraphExec_t) executable = nullptr;
+    const auto status = ICOBENCH_GPU(GraphInstantiateWithFlags)(&executable, graph, 0);
+    (void)ICOBENCH_GPU(GraphDestroy)(graph);
+    check(status, "instantiate graph");
+    const std::shared_ptr<std::remove_pointer_t<ICOBENCH_GPU(GraphExec_t)>> kept(
+        executable, [](auto* e) { (void)ICOBENCH_GPU(GraphExecDestroy)(e); });
+    return [this, kept] { check(ICOBENCH_GPU(GraphLaunch)(kept.get(), current_), "launch graph"); };
+  }
+
   std::vector<double> time(int samples, const std::function<void()>& before,
                            const std::function<void()>& work,
                            const std::function<void()>& meanwhile) override {
-    std::vector<event> starts(samples), stops(samples);
+    std::vector<std::unique_ptr<event>> marks;
+    for (int i = 0; i < 2 * samples; ++i) { marks.push_back(std::make_unique<event>(current_)); }
     for (int i = 0; i < samples; ++i) {
       before();
-      starts[i].record();
+      marks[2 * i]->record();
       work();
-      stops[i].record();
+      marks[2 * i + 1]->record();
     }
     meanwhile();
     synchronize();
-    std::vector<double> seconds(samples);
-    for (int i = 0; i < samples; ++i) { seconds[i] = stops[i].seconds_since(starts[i]); }
+    std::vector<double> seconds;
+    for (int i = 0; i < samples; ++i) {
+      seconds.push_back(marks[2 * i + 1]->seconds_since(*marks[2 * i]));
+    }
     return seconds;
   }
 
@@ -527,53 +648,151 @@ class device final : public gpu::device {
 #endif
   }
 
- private:
-  static device_facts read_facts(int ordinal) {
-    ICOBENCH_DEVICE_PROPERTIES properties{};
-    check(ICOBENCH_GPU(GetDeviceProperties)(&properties, ordinal), "device properties");
-    device_facts facts;
-    facts.name = properties.name;
-#if defined(__HIPCC__)
-    facts.architecture = properties.gcnArchName;
-    facts.shared_bytes_per_block = properties.sharedMemPerBlock;
-#else
-    facts.architecture =
-        "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
-    facts.shared_bytes_per_block = properties.sharedMemPerBlockOptin;
-    facts.bulk_copies = properties.major >= 9;
-    facts.persisting_cache_bytes = std::size_t(properties.persistingL2CacheMaxSize);
-#endif
-    int runtime = 0, driver = 0;
-    check(ICOBENCH_GPU(RuntimeGetVersion)(&runtime), "runtime version");
-    check(ICOBENCH_GPU(DriverGetVersion)(&driver), "driver version");
-    facts.runtime = std::to_string(runtime);
-    facts.driver = std::to_string(driver);
-    facts.multiprocessors = properties.multiProcessorCount;
-    facts.warp_size = properties.warpSize;
-    facts.max_threads_per_block = properties.maxThreadsPerBlock;
-    facts.max_threads_per_multiprocessor = properties.maxThreadsPerMultiProcessor;
-    facts.memory_bytes = properties.totalGlobalMem;
-    facts.cache_bytes =
-        std::max<std::size_t>(properties.l2CacheSize, memory_side_cache(facts.architecture));
-    char bus_id[32] = "";
-    check(ICOBENCH_GPU(DeviceGetPCIBusId)(bus_id, sizeof bus_id, ordinal), "PCI bus id");
-    facts.pci_bus_id = bus_id;
-    return facts;
+  ICOBENCH_GPU(Stream_t) current() const {
+    return current_;
   }
+  static device_facts read_facts(int ordinal);
+
+ private:
+  void enqueue_on(ICOBENCH_GPU(Stream_t) stream, const std::function<void()>& work) {
+    const auto before = std::exchange(current_, stream);
+    try {
+      work();
+    } catch (...) {
+      current_ = before;
+      throw;
+    }
+    current_ = before;
+  }
+#if !defined(__HIPCC__) && CUDART_VERSION >= 13000
+  cudaMemLocation location(bool on_device) const {
+    cudaMemLocation result{};
+    result.type = on_device ? cudaMemLocationTypeDevice : cudaMemLocationTypeHost;
+    result.id = on_device ? ordinal_ : 0;
+    return result;
+  }
+#else
+  int location(bool on_device) const {
+    return on_device ? ordinal_ : ICOBENCH_GPU(CpuDeviceId);
+  }
+#endif
 
   int ordinal_;
   device_facts facts_;
   buffer flush_;
   [[maybe_unused]] std::size_t set_aside_ = 0;
+  ICOBENCH_GPU(Stream_t) current_ = nullptr;
 };
+
+inline ICOBENCH_GPU(Stream_t) current_stream(const gpu::device& d) {
+  return static_cast<const device&>(d).current();
+}
+
+inline int attribute(decltype(ICOBENCH_ATTRIBUTE(ClockRate)) which, int ordinal) {
+  int value = 0;
+  return ICOBENCH_GPU(DeviceGetAttribute)(&value, which, ordinal) == ICOBENCH_GPU(Success) ? value
+                                                                                           : 0;
+}
+
+// As the vendor's tools write it.
+inline std::string uuid_of(int ordinal) {
+#if defined(__HIPCC__)
+  hipUUID uuid{};  // hexadecimal digits
+  if (hipDeviceGetUuid(&uuid, ordinal) != hipSuccess) { return ""; }
+  return "GPU-" + std::string(uuid.bytes, sizeof uuid.bytes);
+#else
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, ordinal), "device properties");
+  std::string text = "GPU-";
+  for (int n = 0; n < 16; ++n) {
+    char digits[4];
+    std::snprintf(digits, sizeof digits, "%s%02x", n == 4 || n == 6 || n == 8 || n == 10 ? "-" : "",
+                  static_cast<unsigned char>(properties.uuid.bytes[n]));
+    text += digits;
+  }
+  return text;
+#endif
+}
+
+inline device_facts device::read_facts(int ordinal) {
+  ICOBENCH_DEVICE_PROPERTIES properties{};
+  check(ICOBENCH_GPU(GetDeviceProperties)(&properties, ordinal), "device properties");
+  device_facts facts;
+  facts.index = ordinal;
+  facts.name = properties.name;
+#if defined(__HIPCC__)
+  facts.architecture = properties.gcnArchName;
+  facts.shared_bytes_per_block = properties.sharedMemPerBlock;
+#else
+  facts.architecture = "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
+  facts.shared_bytes_per_block = properties.sharedMemPerBlockOptin;
+  facts.bulk_copies = properties.major >= 9;
+  facts.persisting_cache_bytes = std::size_t(properties.persistingL2CacheMaxSize);
+#endif
+  int runtime = 0, driver = 0;
+  check(ICOBENCH_GPU(RuntimeGetVersion)(&runtime), "runtime version");
+  check(ICOBENCH_GPU(DriverGetVersion)(&driver), "driver version");
+  facts.runtime = std::to_string(runtime);
+  facts.driver = std::to_string(driver);
+  facts.uuid = uuid_of(ordinal);
+  facts.multiprocessors = properties.multiProcessorCount;
+  facts.clock_hz = 1e3 * attribute(ICOBENCH_ATTRIBUTE(ClockRate), ordinal);
+  facts.memory_bus_bits = properties.memoryBusWidth;
+  facts.memory_clock_hz = 1e3 * attribute(ICOBENCH_ATTRIBUTE(MemoryClockRate), ordinal);
+  facts.warp_size = properties.warpSize;
+  facts.max_threads_per_block = properties.maxThreadsPerBlock;
+  facts.max_threads_per_multiprocessor = properties.maxThreadsPerMultiProcessor;
+  facts.registers_per_multiprocessor =
+      attribute(ICOBENCH_ATTRIBUTE(MaxRegistersPerMultiprocessor), ordinal);
+  facts.shared_bytes_per_multiprocessor = static_cast<std::size_t>(
+      attribute(ICOBENCH_ATTRIBUTE(MaxSharedMemoryPerMultiprocessor), ordinal));
+  facts.memory_bytes = properties.totalGlobalMem;
+  facts.l2_bytes = properties.l2CacheSize;
+  facts.cache_bytes = std::max<std::size_t>(facts.l2_bytes, memory_side_cache(facts.architecture));
+  facts.unified_addressing = attribute(ICOBENCH_ATTRIBUTE(UnifiedAddressing), ordinal) != 0;
+  facts.managed_memory = properties.managedMemory != 0;
+  facts.concurrent_managed = properties.concurrentManagedAccess != 0;
+  facts.concurrent_kernels = properties.concurrentKernels != 0;
+  facts.copy_engines = attribute(ICOBENCH_ATTRIBUTE(AsyncEngineCount), ordinal);
+  int count = 0;
+  check(ICOBENCH_GPU(GetDeviceCount)(&count), "number of devices");
+  for (int other = 0; other < count; ++other) {
+    int reached = 0;
+    if (other != ordinal &&
+        ICOBENCH_GPU(DeviceCanAccessPeer)(&reached, ordinal, other) == ICOBENCH_GPU(Success) &&
+        reached) {
+      facts.peers.push_back(other);
+    }
+  }
+  char bus_id[32] = "";
+  check(ICOBENCH_GPU(DeviceGetPCIBusId)(bus_id, sizeof bus_id, ordinal), "PCI bus id");
+  facts.pci_bus_id = bus_id;
+  return facts;
+}
+
+inline int device_count() {
+  int count = 0;
+  check(ICOBENCH_GPU(GetDeviceCount)(&count), "no GPU");
+  if (count == 0) { throw device_error("no GPU: the runtime finds none"); }
+  return count;
+}
 
 }  // namespace native
 
-inline std::unique_ptr<device> native_backend::open() {
-  int count = 0;
-  native::check(ICOBENCH_GPU(GetDeviceCount)(&count), "no GPU");
-  if (count == 0) { throw device_error("no GPU: the runtime finds none"); }
-  return std::make_unique<native::device>(0);
+inline std::unique_ptr<device> native_backend::open(int index) {
+  if (const int count = native::device_count(); index < 0 || index >= count) {
+    throw device_error("there is no device " + std::to_string(index) + ", only " +
+                       std::to_string(count));
+  }
+  return std::make_unique<native::device>(index);
+}
+
+inline std::vector<device_facts> native_backend::list() {
+  std::vector<device_facts> result;
+  for (int n = 0; n < native::device_count(); ++n) {
+    result.push_back(native::device::read_facts(n));
+  }
+  return result;
 }
 
 }  // namespace icobench::gpu

@@ -56,6 +56,21 @@ class simt_thread {
     scheduler_->wait_for_warp(*state_, place);
   }
 
+  // Changes of device memory that threads of all blocks make, in any order: to + value, which gives
+  // the value before; combine(value there, value). What a thread wrote before fence() others see
+  // before what it writes after.
+  template <class T>
+  T atomic_add(T* to, T value) const {
+    const T before = *to;
+    *to += value;
+    return before;
+  }
+  template <class T, class Combine>
+  void atomic_update(T* to, T value, Combine combine) const {
+    *to = combine(*to, value);
+  }
+  void fence() const {}
+
   // Shuffles within sections of `width` lanes (a power of two; 0: the warp), with CUDA's rules: a
   // source outside the section gives the thread's own value, except that shuffle_xor may read an
   // earlier section. All lanes of the warp take part.

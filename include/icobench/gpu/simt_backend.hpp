@@ -52,7 +52,8 @@ struct simt_backend {
     simt_launch(grid, block, shared_bytes, kernel, static_cast<const simt_device&>(d).settings);
   }
 
-  static std::unique_ptr<device> open() { return std::make_unique<simt_device>(); }
+  static std::unique_ptr<device> open(int = 0) { return std::make_unique<simt_device>(); }
+  static std::vector<device_facts> list() { return {simt_device().facts()}; }
 };
 
 }  // namespace icobench::gpu
