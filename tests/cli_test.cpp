@@ -416,11 +416,68 @@ TEST_F(cli, timed_run) {
     EXPECT_GE(r.at("seconds").at("high"), r.at("seconds").at("median"));
     EXPECT_GT(r.at("share_of_copy"), 0);
     EXPECT_GT(r.at("small_copy_bytes_per_second"), 0);
+    // A CPU has no other ceiling than its copies.
+    EXPECT_EQ(r.at("ceiling").at("binding"), "memory");
+    EXPECT_DOUBLE_EQ(r.at("ceiling").at("share"), r.at("share_of_copy"));
+    EXPECT_TRUE(r.at("verification").at("worst").is_object());
     // 8 x 5 points, halo 2: see traffic_test.
     EXPECT_EQ(r.at("traffic").at("fused_bytes"), 8 * (40 * (8 * 3 + 30) + 2 * 3 * (9 + 18)));
   }
   EXPECT_EQ(names, (std::set<std::string>{"nabla4/strided/ifirst/separate",
                                           "nabla4/strided/kfirst/separate"}));
+}
+
+TEST_F(cli, device_facts) {
+  const outcome text = run({BENCH_DEVICE, "facts"});
+  EXPECT_EQ(text.status, 0);
+  const outcome as_json = run({BENCH_DEVICE, "facts", "--json"});
+  EXPECT_EQ(as_json.status, 0);
+  const json all = json::parse(as_json.out, nullptr, false);
+  ASSERT_FALSE(all.is_discarded()) << as_json.out;
+  for (const auto& [backend, entry] : registry::instance().backends()) {
+    const json& told = all.at(backend);
+    // A device, or why there is none.
+    EXPECT_NE(told.at("devices").empty(), told.at("reason").is_null()) << told;
+    EXPECT_NE(text.out.find(told.at("devices").empty()
+                                ? told.at("reason").get<std::string>()
+                                : told.at("devices")[0].at("name").get<std::string>()),
+              text.out.npos);
+  }
+  EXPECT_GT(all.at("simt").at("devices")[0].at("warp_size"), 0);
+}
+
+// All that bench_device measures, verified; additions of an odd length in an odd number of pieces.
+TEST_F(cli, device_measurements_are_verified) {
+  const std::string dump = path("dump.json");
+  const outcome o = run({BENCH_DEVICE, "all", "--backend", "simt", "--elements", "1021", "--pieces",
+                         "3", "--dump", dump});
+  EXPECT_EQ(o.status, 0) << o.err << o.out;
+  expect_valid(dump);
+  const json all = json::parse(read_text(dump), nullptr, false);
+  ASSERT_FALSE(all.is_discarded());
+  EXPECT_EQ(all.at("complete"), true);
+  EXPECT_EQ(all.at("context").at("timed"), false);
+  std::set<std::string> groups;
+  for (const json& r : all.at("records")) {
+    const std::string name = r.at("name");
+    EXPECT_TRUE(r.at("status") == "verified" || name.starts_with("streams/torus")) << r;
+    groups.insert(name.substr(0, name.find('/')));
+  }
+  EXPECT_EQ(groups, (std::set<std::string>{"ceilings", "reductions", "transposes", "additions",
+                                           "streams"}));
+}
+
+TEST_F(cli, bad_devices) {
+  refuses({BENCH_DEVICE, "ceilings", "--backend", "simt", "--device", "7"},
+          {"--device 7", "no such device", "there are: 0 "});
+  refuses(nabla4_small({"--device", "nosuch"}), {"--device nosuch", "there are: 0 "});
+  refuses({BENCH_DEVICE, "ceilings", "--backend", "cpu"}, {"--backend cpu", "simt"});
+  refuses({BENCH_DEVICE, "additions", "--backend", "simt", "--pieces", "0"}, {"--pieces"});
+  refuses({BENCH_DEVICE, "reductions", "--elements", "0"}, {"--elements"});
+  EXPECT_EQ(run({BENCH_DEVICE}).status, 2);
+  EXPECT_EQ(run({BENCH_DEVICE, "nosuch"}).status, 2);
+  EXPECT_EQ(run({BENCH_DEVICE, "facts", "--device", "nosuch"}).status, 2);
+  EXPECT_EQ(run({BENCH_DEVICE, "--help"}).status, 0);
 }
 
 // The tables that people read, and a dump of every chain.

@@ -48,6 +48,9 @@ TEST(traffic, whole_torus) {
           const traffic t = count(shape, *find_chain(form.chain), levels, 0, p);
           const auto vertices = std::size_t(shape.nx * shape.ny), k = std::size_t(levels);
           EXPECT_EQ(t.fused_bytes, vertices * form.fused.values(k) * size_of(p));
+          // Three edges, two velocities, or two cells a vertex.
+          const bool edges = find_chain(form.chain)->stages.back() == stage::nabla4;
+          EXPECT_EQ(t.fused_written_bytes, vertices * (edges ? 3 : 2) * k * size_of(p));
           EXPECT_EQ(t.separate_bytes, vertices * form.separate.values(k) * size_of(p));
           EXPECT_EQ(t.flops, vertices * k * form.flops);
         }

@@ -1,0 +1,358 @@
+// Reductions, transposes, conversions and the kernels behind the ceilings: on simt with each warp
+// size and order of threads, and on the GPU that is there.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include <icobench/gpu/simt_backend.hpp>
+#include <icobench/registry.hpp>
+
+#include "src/device/ceilings.hpp"
+#include "src/device/operations.hpp"
+
+namespace icobench {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+std::vector<std::unique_ptr<gpu::device>> devices() {
+  std::vector<std::unique_ptr<gpu::device>> result;
+  for (const gpu::simt_settings& s : {gpu::simt_settings{32, gpu::thread_order::forward, 1},
+                                      gpu::simt_settings{32, gpu::thread_order::random, 7},
+                                      gpu::simt_settings{64, gpu::thread_order::reverse, 1}}) {
+    auto simt = std::make_unique<gpu::simt_device>();
+    simt->settings = s;
+    result.push_back(std::move(simt));
+  }
+  for (const std::string name : {"cuda", "hip"}) {
+    const auto& backends = registry::instance().backends();
+    if (!backends.contains(name)) { continue; }
+    try {
+      result.push_back(backends.at(name)());
+    } catch (const gpu::device_error&) {}  // there is no GPU
+  }
+  return result;
+}
+
+const operations& ops_of(const gpu::device& device) {
+  return *find_operations(device.backend());
+}
+
+template <class T>
+gpu::buffer uploaded(gpu::device& device, const std::vector<T>& values) {
+  gpu::buffer result(device, std::max<std::size_t>(values.size(), 1) * sizeof(T));
+  if (!values.empty()) { device.upload(result.data(), values.data(), values.size() * sizeof(T)); }
+  return result;
+}
+template <class T>
+std::vector<T> downloaded(gpu::device& device, const gpu::buffer& from) {
+  std::vector<T> result(from.bytes() / sizeof(T));
+  device.download(result.data(), from.data(), from.bytes());
+  return result;
+}
+
+std::vector<reduction> all_reductions() {
+  std::vector<reduction> all{{.deterministic = true},
+                             {.grid = across_blocks::two_passes, .deterministic = true}};
+  for (const within_block block : {within_block::tree, within_block::shuffle}) {
+    for (const across_blocks grid :
+         {across_blocks::two_passes, across_blocks::last_block, across_blocks::atomics}) {
+      all.push_back({block, grid});
+    }
+  }
+  return all;
+}
+
+// Values whose sum is exact in any order; the least and the largest stand anywhere.
+template <class T>
+void expect_reductions(gpu::device& device, std::size_t count) {
+  std::vector<T> values(count);
+  for (std::size_t n = 0; n < count; ++n) { values[n] = T(int(n * 37 % 101) - 50); }
+  const T expected[] = {std::accumulate(values.begin(), values.end(), T(0)),
+                        count ? *std::min_element(values.begin(), values.end()) : T(infinity),
+                        count ? *std::max_element(values.begin(), values.end()) : T(-infinity)};
+  const gpu::buffer on_device = uploaded(device, values);
+  const gpu::buffer result(device, sizeof(T));
+  const reduce_space space(device);
+  for (const reduction& how : all_reductions()) {
+    for (const reduced what : {reduced::sum, reduced::minimum, reduced::maximum}) {
+      device.fill(result.data(), 0xff, sizeof(T));
+      ops_of(device).reduce(device, what, precision_of<T>, on_device.data(), count, result.data(),
+                            space, how);
+      EXPECT_EQ(downloaded<T>(device, result).front(), expected[int(what)])
+          << count << " values, operator " << int(what) << ", block " << int(how.block) << ", grid "
+          << int(how.grid);
+    }
+  }
+}
+
+TEST(reductions, any_length) {
+  for (const auto& device : devices()) {
+    SCOPED_TRACE(device->backend());
+    for (const std::size_t count : {0, 1, 2, 31, 33, 255, 256, 257, 2047, 2049, 5001}) {
+      expect_reductions<double>(*device, count);
+      expect_reductions<float>(*device, count);
+    }
+    expect_reductions<double>(*device, 100003);
+  }
+}
+
+TEST(reductions, of_nan) {
+  const std::vector<double> values{std::nan(""), 3, std::nan(""), -2, 7, std::nan("")};
+  for (const auto& device : devices()) {
+    const gpu::buffer on_device = uploaded(*device, values), result(*device, sizeof(double));
+    const reduce_space space(*device);
+    const auto reduce = [&](reduced what) {
+      ops_of(*device).reduce(*device, what, precision::float64, on_device.data(), values.size(),
+                             result.data(), space);
+      return downloaded<double>(*device, result).front();
+    };
+    EXPECT_EQ(reduce(reduced::minimum), -2);
+    EXPECT_EQ(reduce(reduced::maximum), 7);
+    EXPECT_TRUE(std::isnan(reduce(reduced::sum)));
+  }
+}
+
+// The same bits on all devices, for numbers whose sum depends on the order.
+TEST(reductions, deterministic) {
+  std::vector<double> values(50021);
+  for (std::size_t n = 0; n < values.size(); ++n) { values[n] = 1.0 / double(n + 1); }
+  std::vector<double> sums;
+  for (const auto& device : devices()) {
+    const gpu::buffer on_device = uploaded(*device, values), result(*device, sizeof(double));
+    const reduce_space space(*device);
+    for (const across_blocks grid : {across_blocks::two_passes, across_blocks::last_block}) {
+      ops_of(*device).reduce(*device, reduced::sum, precision::float64, on_device.data(),
+                             values.size(), result.data(), space,
+                             {.grid = grid, .deterministic = true});
+      sums.push_back(downloaded<double>(*device, result).front());
+    }
+    EXPECT_THROW(ops_of(*device).reduce(*device, reduced::sum, precision::float64, on_device.data(),
+                                        values.size(), result.data(), space,
+                                        {.grid = across_blocks::atomics, .deterministic = true}),
+                 std::invalid_argument);
+  }
+  for (const double sum : sums) { EXPECT_EQ(sum, sums.front()); }
+  EXPECT_NEAR(sums.front(), std::accumulate(values.begin(), values.end(), 0.0), 1e-12);
+  EXPECT_NE(sums.front(), std::accumulate(values.begin(), values.end(), 0.0))
+      << "these values do not show the order";
+}
+
+template <class T>
+located largest_error(gpu::device& device, std::vector<T> got, const std::vector<double>& want) {
+  const gpu::buffer on_device = uploaded(device, got), expected = uploaded(device, want);
+  const gpu::buffer result(device, sizeof(located));
+  const reduce_space space(device);
+  ops_of(device).find_error(device, precision_of<T>, on_device.data(), expected.as<double>(),
+                            got.size(), result.as<located>(), space);
+  return downloaded<located>(device, result).front();
+}
+
+TEST(reductions, largest_error_and_where) {
+  const std::size_t count = 4099;
+  for (const auto& device : devices()) {
+    std::vector<double> want(count), got;
+    for (std::size_t n = 0; n < count; ++n) { want[n] = double(n); }
+    want[100] = want[4098] = std::nan("");
+    got = want;
+    EXPECT_EQ(largest_error(*device, got, want).value, 0);
+    EXPECT_EQ(largest_error(*device, got, want).index, 0);
+    got[2500] -= 3;
+    got[7] += 3;
+    got[8] += 2;
+    EXPECT_EQ(largest_error(*device, got, want).value, 3);
+    EXPECT_EQ(largest_error(*device, got, want).index, 7) << "not the first of the largest";
+    EXPECT_EQ(largest_error(*device, std::vector<float>(got.begin(), got.end()), want).index, 7);
+    for (const auto& [index, value] :
+         {std::pair<std::size_t, double>{3000, std::nan("")}, {100, 1.0}, {2, infinity}}) {
+      std::vector<double> bad = got;
+      bad[index] = value;
+      EXPECT_EQ(largest_error(*device, bad, want).value, infinity) << index;
+      EXPECT_EQ(largest_error(*device, bad, want).index, std::int64_t(index));
+    }
+    const std::vector<double> nothing(3, std::nan(""));
+    EXPECT_EQ(largest_error(*device, nothing, nothing).index, -1);
+    EXPECT_EQ(largest_error(*device, std::vector<double>{}, {}).index, -1);
+  }
+}
+
+template <class T>
+void expect_transposes(gpu::device& device, std::size_t rows, std::size_t columns,
+                       unsigned matrices) {
+  transposition m{rows, columns, columns + 3, rows + 5, matrices};
+  m.from_distance = rows * m.from_pitch + 2;
+  m.to_distance = std::max(columns * m.to_pitch, rows * m.from_pitch) + 1;
+  std::vector<T> from(m.from_distance * matrices);
+  std::iota(from.begin(), from.end(), T(1));
+  const gpu::buffer in = uploaded(device, from);
+  const T untouched = -1;
+  for (const transpose_method how :
+       {transpose_method::copy, transpose_method::naive, transpose_method::tile,
+        transpose_method::padded, transpose_method::column}) {
+    for (const unsigned tile : {16u, 32u}) {
+      std::vector<T> expected(m.to_distance * matrices, untouched);
+      const gpu::buffer out = uploaded(device, expected);
+      for (std::size_t n = 0; n < matrices; ++n) {
+        for (std::size_t r = 0; r < rows; ++r) {
+          for (std::size_t c = 0; c < columns; ++c) {
+            const std::size_t to =
+                how == transpose_method::copy ? r * m.from_pitch + c : c * m.to_pitch + r;
+            expected[n * m.to_distance + to] = from[n * m.from_distance + r * m.from_pitch + c];
+          }
+        }
+      }
+      ops_of(device).transpose(device, precision_of<T>, in.data(), out.data(), m, how, tile);
+      EXPECT_EQ(downloaded<T>(device, out), expected)
+          << rows << "x" << columns << ", method " << int(how) << ", tile " << tile;
+    }
+  }
+}
+
+TEST(transposes, any_shape) {
+  for (const auto& device : devices()) {
+    SCOPED_TRACE(device->backend());
+    for (const auto& [rows, columns] :
+         std::initializer_list<std::pair<std::size_t, std::size_t>>{{1, 1},
+                                                                    {1, 70},
+                                                                    {70, 1},
+                                                                    {16, 16},
+                                                                    {17, 33},
+                                                                    {33, 64},
+                                                                    {80, 131},
+                                                                    {131, 80},
+                                                                    {128, 129},
+                                                                    {150, 140}}) {
+      expect_transposes<double>(*device, rows, columns, 1);
+      expect_transposes<float>(*device, rows, columns, 2);
+    }
+  }
+}
+
+// There and back, with what lies between the elements untouched.
+template <class T>
+void expect_conversion(gpu::device& device, index_t entities, index_t slots, index_t levels) {
+  const index_t padded = (entities + 31) / 32 * 32;
+  const bool by_level = levels > 1;
+  const auto many = std::size_t(padded) * std::size_t(slots) * std::size_t(levels);
+  std::vector<T> ifirst(many, T(-1)), kfirst(many, T(-1));
+  const view<T, layout::ifirst> a{ifirst.data(), by_level ? slots * padded : 0, padded};
+  const view<T, layout::kfirst> b{kfirst.data(), slots * levels, levels};
+  T value = 0;
+  for (index_t h = 0; h < entities; ++h) {
+    for (int s = 0; s < slots; ++s) {
+      for (index_t k = 0; k < levels; ++k) { a(h, s, k) = b(h, s, k) = ++value; }
+    }
+  }
+  const auto nothing = std::vector<T>(many, T(-1));
+  const gpu::buffer in_a = uploaded(device, ifirst), in_b = uploaded(device, kfirst);
+  const gpu::buffer to_a = uploaded(device, nothing), to_b = uploaded(device, nothing);
+  const auto raw = [](const auto& v, const gpu::buffer& memory) {
+    return raw_view{memory.data(), v.stride, v.slot_stride};
+  };
+  const operations& ops = ops_of(device);
+  ops.convert(device, precision_of<T>, raw(a, in_a), layout::ifirst, raw(b, to_b), entities, slots,
+              levels);
+  ops.convert(device, precision_of<T>, raw(b, in_b), layout::kfirst, raw(a, to_a), entities, slots,
+              levels);
+  EXPECT_EQ(downloaded<T>(device, to_b), kfirst) << entities << " " << slots << " " << levels;
+  EXPECT_EQ(downloaded<T>(device, to_a), ifirst) << entities << " " << slots << " " << levels;
+}
+
+TEST(transposes, layouts_of_fields) {
+  for (const auto& device : devices()) {
+    for (const index_t levels : {1, 2, 7, 80}) {
+      for (const index_t slots : {1, 4}) {
+        expect_conversion<double>(*device, 45, slots, levels);
+        expect_conversion<float>(*device, 130, slots, levels);
+      }
+    }
+  }
+}
+
+// Every measurement behind a ceiling checks what it computed, and notices when it is wrong.
+TEST(ceilings, kernels_are_right) {
+  for (const auto& device : devices()) {
+    for (const std::size_t count : {1, 10007}) {
+      ceiling_work work(*device, ops_of(*device), count);
+      std::vector<measurement> all = work.memory(precision::float64);
+      for (auto more : {work.memory(precision::float32), work.caches()}) {
+        all.insert(all.end(), more.begin(), more.end());
+      }
+      all.push_back(work.arithmetic(precision::float64));
+      all.push_back(work.arithmetic(precision::float32));
+      // Arrays that are smaller than the part of the L2 cache that is read show nothing of it.
+      if (device->backend() == "simt") { EXPECT_EQ(all.size(), count == 1 ? 15u : 17u); }
+      for (const measurement& m : all) {
+        m.run();
+        EXPECT_EQ(m.check(), "") << m.name;
+      }
+      // What runs last leaves nothing that would please another one.
+      EXPECT_NE(all.front().check(), "") << all.front().name;
+    }
+  }
+}
+
+TEST(streams, order_events_and_graphs) {
+  for (const auto& device : devices()) {
+    const std::size_t count = 5000;
+    const gpu::buffer a(*device, count * sizeof(double)), b(*device, count * sizeof(double)),
+        c(*device, count * sizeof(double));
+    const operations& ops = ops_of(*device);
+    const auto triple = [&](const gpu::buffer& to, const gpu::buffer& from) {  // from + 2 from
+      ops.compute(*device, array_kernel::triad, precision::float64, to.data(), from.data(),
+                  from.data(), count);
+    };
+    const auto one = device->make_stream(), two = device->make_stream();
+    const auto start = device->make_event(), half = device->make_event();
+    ops.compute(*device, array_kernel::write, precision::float64, a.data(), nullptr, nullptr,
+                count);
+    start->record();
+    device->on(*one, [&] {
+      triple(b, a);
+      half->record();
+    });
+    device->on(*two, [&] {
+      half->await();
+      triple(c, b);
+    });
+    device->synchronize();
+    EXPECT_GE(half->seconds_since(*start), 0);
+    EXPECT_EQ(downloaded<double>(*device, c), std::vector<double>(count, 18));
+
+    const auto graph = device->capture([&] { triple(b, c), triple(c, b); });
+    EXPECT_EQ(downloaded<double>(*device, c), std::vector<double>(count, 18)) << "a capture ran";
+    graph();
+    graph();
+    device->synchronize();
+    EXPECT_EQ(downloaded<double>(*device, c), std::vector<double>(count, 18 * 81));
+    EXPECT_THROW(device->on(*one, [] { throw std::runtime_error("work"); }), std::runtime_error);
+    triple(b, a);  // goes to the first stream again
+    EXPECT_EQ(downloaded<double>(*device, b), std::vector<double>(count, 6));
+  }
+}
+
+TEST(memory, kinds) {
+  for (const auto& device : devices()) {
+    for (const gpu::memory_kind kind : {gpu::memory_kind::pinned, gpu::memory_kind::managed}) {
+      if (kind == gpu::memory_kind::managed && device->backend() != "simt" &&
+          !device->facts().managed_memory) {
+        continue;
+      }
+      const gpu::buffer from(*device, 4096, kind), to(*device, 4096);
+      std::memset(from.data(), 7, 4096);
+      if (kind == gpu::memory_kind::managed) {
+        device->advise_read_mostly(from.data(), 4096);
+        device->prefetch(from.data(), 4096, true);
+      }
+      device->copy(to.data(), from.data(), 4096);
+      device->synchronize();
+      EXPECT_EQ(downloaded<char>(*device, to), std::vector<char>(4096, 7));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace icobench
