@@ -133,6 +133,16 @@ std::vector<measurement> ceiling_work::memory(precision p) {
   return all;
 }
 
+measurement ceiling_work::copy_of(unsigned elements) {
+  measurement m = compute_measurement(array_kernel::copy, precision::float64);
+  m.name = "ceilings/copy_by_" + std::to_string(elements) + "/double";
+  m.run = [this, elements] {
+    prepare(precision::float64);
+    compute(array_kernel::copy, precision::float64, elements);
+  };
+  return m;
+}
+
 std::vector<measurement> ceiling_work::caches() {
   // A quarter of the L2: parts of it are far from some multiprocessors, and blocks run at once.
   const std::size_t l2 = std::max<std::size_t>(device_.facts().l2_bytes, 1 << 18) / 4;

@@ -20,7 +20,9 @@ class ceiling_work {
 
   // ceilings/read/double ...: read, write, copy, copy of the runtime, scale, add, triad.
   std::vector<measurement> memory(precision);
-  // ceilings/l2, ceilings/shared.
+  // ceilings/copy_by_N/double: N elements a thread.
+  measurement copy_of(unsigned elements);
+  // ceilings/l2_read, ceilings/shared_read.
   std::vector<measurement> caches();
   // ceilings/multiply_add/double
   measurement arithmetic(precision);

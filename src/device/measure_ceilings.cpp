@@ -30,7 +30,7 @@ void measure_as_others(device_bench& bench, ceiling_work& work, std::size_t coun
     m.parameters = {{"elements", count}};
     m.bytes = ceiling_work::bytes_of(k, count, p);
     m.reference = "ceilings/" + std::string(to_string(k)) + "/double";
-    m.run = [&, k] { work.compute(k, p, 1); };
+    m.run = [&, k] { work.compute(k, p, 4); };
     bench.measure_by(m, "host", 1, [&] {
       double best = seconds_of(device, m.run);
       for (int n = 1; n < 100; ++n) { best = std::min(best, seconds_of(device, m.run)); }
@@ -105,6 +105,13 @@ void measure_ceilings(device_bench& bench) {
   bench.measure(work.caches());
   bench.measure({work.arithmetic(precision::float64), work.arithmetic(precision::float32)});
   bench.measure(work.memory(precision::float64));
+  // Elements that a thread loads before it stores any.
+  std::vector<measurement> copies;
+  for (const unsigned elements : {1u, 4u, 8u}) {
+    copies.push_back(work.copy_of(elements));
+    copies.back().reference = "ceilings/runtime_copy";
+  }
+  bench.measure(std::move(copies));
   measure_as_others(bench, work, count);
   measure_launches(bench);
 }

@@ -35,7 +35,7 @@ class operations {
                                      bool transposed, located* result,
                                      const reduce_space&) const = 0;
 
-  // a = 2, b, 2 b, b + c or b + 2 c. `elements` of a thread: 1 or 4.
+  // a = 2, b, 2 b, b + c or b + 2 c. `elements` of a thread: 1, 4 or 8.
   virtual void compute(gpu::device&, array_kernel, precision, void* a, const void* b, const void* c,
                        std::size_t count, unsigned elements = 4) const = 0;
   virtual void reduce(gpu::device&, reduced, precision, const void* values, std::size_t count,

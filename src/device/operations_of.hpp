@@ -57,6 +57,8 @@ class operations_of final : public operations {
       const auto choose = [&]<array_kernel k>() {
         if (elements == 1) {
           launch.template operator()<k, 1>();
+        } else if (elements == 8) {
+          launch.template operator()<k, 8>();
         } else {
           launch.template operator()<k, 4>();
         }

@@ -46,7 +46,8 @@ std::string default_backend() {
 // Every device of every backend; those without a device are said to have none.
 int print_facts(const std::string& backend, const std::string& device, bool as_json) {
   json all = json::object();
-  std::string text;
+  std::string text, refused;
+  bool any = false;
   const auto& backends = registry::instance().backends();
   if (!backend.empty() && !backends.contains(backend)) {
     throw input_error("--backend " + backend + ": not in this build");
@@ -57,20 +58,23 @@ int print_facts(const std::string& backend, const std::string& device, bool as_j
       json devices = json::array();
       std::string lines;
       const auto list = entry.list();
-      const bool all_of_them = device.empty();
-      const int chosen = all_of_them ? 0 : choose_among(list, device);
+      const int chosen = choose_among(list, device);
       for (const gpu::device_facts& d : list) {
-        if (!all_of_them && d.index != chosen) { continue; }
+        if (!device.empty() && d.index != chosen) { continue; }
+        any = true;
         devices.push_back(to_json(d));
         lines += name + " " + format_facts(d) + "\n";
       }
       all[name] = {{"devices", devices}, {"reason", nullptr}};
       text += lines;
+    } catch (const input_error& error) {
+      refused += (refused.empty() ? "" : "; ") + name + ": " + error.what();
     } catch (const gpu::device_error& error) {
       all[name] = {{"devices", json::array()}, {"reason", error.what()}};
       text += name + ": no device: " + error.what() + "\n\n";
     }
   }
+  if (!any && !refused.empty()) { throw input_error(refused); }
   std::cout << (as_json ? all.dump(1) + "\n" : text);
   return 0;
 }

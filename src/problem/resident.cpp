@@ -362,12 +362,13 @@ void resident_problem::compare(field f, verification& result) const {
       error = std::fmax(error, relative(h, k));
     }
   }
-  for (index_t h = 0; error > result.max_error && h < expected.entities; ++h) {
-    for (index_t k = 0; k < expected.levels; ++k) {
+  bool known = result.worst && error <= result.max_error;
+  for (index_t h = 0; !known && h < expected.entities; ++h) {
+    for (index_t k = 0; !known && k < expected.levels; ++k) {
       if (!(relative(h, k) >= error)) { continue; }
       result.worst = wrong_point{f, h, k, expected(h, 0, k), value(h, k)};
       result.max_error = error;
-      break;
+      known = true;
     }
   }
   result.wrong += wrong;

@@ -52,15 +52,78 @@ struct direct_transpose {
   }
 };
 
-// One tile after another: rows of `columns` elements are read, then columns written as rows. A row
-// of the tile is `pitch` long. With an odd pitch the elements of a column are in different banks.
-// Blocks have the shape x by y.
-template <class T, unsigned x, unsigned y>
+// Through a square tile, one after another. A row of the tile is `pitch` long: with an odd pitch
+// the elements of a column are in different banks.
+template <class T, unsigned side, unsigned pitch>
 struct tiled_transpose {
+  static constexpr unsigned y = max_block_threads / side;  // threads; side along x
   const T* from;
   T* to;
   transposition m;
-  unsigned rows, columns, pitch;  // of the tile
+
+  template <class Thread>
+  ICOBENCH_DEVICE void operator()(Thread& t) const {
+    T* const tile = t.template shared<T>();
+    const T* const in = from + t.z() * m.from_distance;
+    T* const out = to + t.z() * m.to_distance;
+    const std::size_t c0 = std::size_t(t.block().x) * side;
+    const unsigned tx = t.thread().x, ty = t.thread().y;
+    for (std::size_t r0 = std::size_t(t.block().y) * side; r0 < m.rows;
+         r0 += std::size_t(t.grid_dim().y) * side) {
+      ICOBENCH_UNROLL_ALL
+      for (unsigned n = ty; n < side; n += y) {
+        if (r0 + n < m.rows && c0 + tx < m.columns) {
+          tile[n * pitch + tx] = in[(r0 + n) * m.from_pitch + c0 + tx];
+        }
+      }
+      t.sync();
+      ICOBENCH_UNROLL_ALL
+      for (unsigned n = ty; n < side; n += y) {
+        if (r0 + tx < m.rows && c0 + n < m.columns) {
+          out[(c0 + n) * m.to_pitch + r0 + tx] = tile[tx * pitch + n];
+        }
+      }
+      t.sync();
+    }
+  }
+};
+
+// A thread's way through rows of `width` elements that are `pitch` apart, by as many elements as
+// the block has threads. It divides once.
+template <class Offset>
+class row_walk {
+ public:
+  ICOBENCH_FUNCTION row_walk(unsigned rank, unsigned width, Offset pitch)
+      : width_(width),
+        minor_(rank % width),
+        minor_step_(max_block_threads % width),
+        offset_(rank / width * pitch + minor_),
+        step_(max_block_threads / width * pitch + minor_step_),
+        wrap_(pitch - width) {}
+  ICOBENCH_FUNCTION Offset offset() const { return offset_; }
+  ICOBENCH_FUNCTION void next() {
+    minor_ += minor_step_;
+    offset_ += step_;
+    if (minor_ >= width_) {
+      minor_ -= width_;
+      offset_ += wrap_;
+    }
+  }
+
+ private:
+  unsigned width_, minor_, minor_step_;
+  Offset offset_, step_, wrap_;
+};
+
+// Tiles of any shape: threads go through the elements in the order of memory, whatever the length
+// of a row, and have many loads in flight.
+template <class T>
+struct column_transpose {
+  static constexpr unsigned loads = 16;
+  const T* from;
+  T* to;
+  transposition m;
+  unsigned rows, columns, pitch;  // of the tile; pitch as above
 
   template <class Thread>
   ICOBENCH_DEVICE void operator()(Thread& t) const {
@@ -69,28 +132,42 @@ struct tiled_transpose {
     const unsigned across = unsigned(c0 + columns < m.columns ? columns : m.columns - c0);
     const T* const in = from + t.z() * m.from_distance + c0;
     T* const out = to + t.z() * m.to_distance + c0 * m.to_pitch;
-    const unsigned tx = t.thread().x, ty = t.thread().y;
+    const unsigned rank = t.thread().x;
     for (std::size_t r0 = std::size_t(t.block().y) * rows; r0 < m.rows;
          r0 += std::size_t(t.grid_dim().y) * rows) {
       const unsigned down = unsigned(r0 + rows < m.rows ? rows : m.rows - r0);
-      // Four loads in flight.
-      for (unsigned r = ty; r < down; r += 4 * y) {
-        for (unsigned c = tx; c < across; c += x) {
-          T values[4];
-          ICOBENCH_UNROLL_ALL
-          for (unsigned n = 0; n < 4; ++n) {
-            if (r + n * y < down) { values[n] = in[(r0 + r + n * y) * m.from_pitch + c]; }
+      const unsigned count = down * across;
+      row_walk<std::size_t> source(rank, across, m.from_pitch);
+      row_walk<unsigned> stored(rank, across, pitch);
+      for (unsigned e = rank; e < count; e += loads * max_block_threads) {
+        T values[loads];
+        ICOBENCH_UNROLL_ALL
+        for (unsigned n = 0; n < loads; ++n) {
+          if (e + n * max_block_threads < count) {
+            values[n] = in[r0 * m.from_pitch + source.offset()];
           }
-          ICOBENCH_UNROLL_ALL
-          for (unsigned n = 0; n < 4; ++n) {
-            if (r + n * y < down) { tile[(r + n * y) * pitch + c] = values[n]; }
-          }
+          source.next();
+        }
+        ICOBENCH_UNROLL_ALL
+        for (unsigned n = 0; n < loads; ++n) {
+          if (e + n * max_block_threads < count) { tile[stored.offset()] = values[n]; }
+          stored.next();
         }
       }
       t.sync();
-      for (unsigned c = ty; c < across; c += y) {
-        for (unsigned r = tx; r < down; r += x) {
-          out[c * m.to_pitch + (r0 + r)] = tile[r * pitch + c];
+      // Element (c, r) of the result is tile[r][c]: walks along r, and its place in the tile with
+      // it.
+      row_walk<std::size_t> target(rank, down, m.to_pitch);
+      unsigned c = rank / down, r = rank % down;
+      const unsigned c_step = max_block_threads / down, r_step = max_block_threads % down;
+      for (unsigned e = rank; e < count; e += max_block_threads) {
+        out[r0 + target.offset()] = tile[r * pitch + c];
+        target.next();
+        c += c_step;
+        r += r_step;
+        if (r >= down) {
+          r -= down;
+          ++c;
         }
       }
       t.sync();
@@ -113,10 +190,10 @@ void transpose(gpu::device& device, const T* from, T* to, const transposition& m
     Backend::template launch<compiled_for<>>(device, {unsigned(across), unsigned(down), m.matrices},
                                              block, shared, kernel);
   };
-  const auto start_tiled = [&]<unsigned x>(unsigned rows, unsigned columns, unsigned pitch) {
-    constexpr unsigned y = max_block_threads / x;
-    start(columns, rows, {x, y, 1}, std::size_t(rows) * pitch * sizeof(T),
-          tiled_transpose<T, x, y>{from, to, m, rows, columns, pitch});
+  const auto start_tiled = [&]<unsigned side, unsigned pitch>() {
+    using kernel = tiled_transpose<T, side, pitch>;
+    start(side, side, {side, kernel::y, 1}, std::size_t(side) * pitch * sizeof(T),
+          kernel{from, to, m});
   };
   constexpr gpu::extent3 warps{transpose_threads_x, transpose_threads_y, 1};
   switch (how) {
@@ -125,11 +202,11 @@ void transpose(gpu::device& device, const T* from, T* to, const transposition& m
     case transpose_method::naive:
       return start(warps.x, warps.y, warps, 0, direct_transpose<T, true>{from, to, m});
     case transpose_method::tile:
-    case transpose_method::padded: {
-      const unsigned pitch = how == transpose_method::tile ? tile : tile + 1;
-      return tile == 16 ? start_tiled.template operator()<16>(tile, tile, pitch)
-                        : start_tiled.template operator()<32>(tile, tile, pitch);
-    }
+      return tile == 16 ? start_tiled.template operator()<16, 16>()
+                        : start_tiled.template operator()<32, 32>();
+    case transpose_method::padded:
+      return tile == 16 ? start_tiled.template operator()<16, 17>()
+                        : start_tiled.template operator()<32, 33>();
     case transpose_method::column:
       break;
   }
@@ -144,7 +221,9 @@ void transpose(gpu::device& device, const T* from, T* to, const transposition& m
     rows = run;
     columns = unsigned(m.columns);
   }
-  start_tiled.template operator()<32>(rows, columns, columns | 1);
+  const unsigned pitch = columns | 1;
+  start(columns, rows, {max_block_threads, 1, 1}, std::size_t(rows) * pitch * sizeof(T),
+        column_transpose<T>{from, to, m, rows, columns, pitch});
 }
 
 // Enqueues the conversion of a field of so many entities, slots and levels to the other layout. A
