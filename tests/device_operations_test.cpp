@@ -10,8 +10,10 @@
 #include <icobench/gpu/simt_backend.hpp>
 #include <icobench/registry.hpp>
 
+#include "grids/torus.hpp"
 #include "src/device/ceilings.hpp"
 #include "src/device/operations.hpp"
+#include "src/problem/resident.hpp"
 
 namespace icobench {
 namespace {
@@ -331,6 +333,82 @@ TEST(streams, order_events_and_graphs) {
     EXPECT_THROW(device->on(*one, [] { throw std::runtime_error("work"); }), std::runtime_error);
     triple(b, a);  // goes to the first stream again
     EXPECT_EQ(downloaded<double>(*device, b), std::vector<double>(count, 6));
+  }
+}
+
+// A result that is put on a device and changed there, value by value.
+class put_result {
+ public:
+  put_result(gpu::device& device, const problem& p)
+      : device_(device),
+        problem_(p),
+        resident_(device, p, where),
+        ids_(make_numbering(*p.mesh, p.computed, where.access_, where.ordering_)) {
+    resident_.poison_outputs();
+    for (const index_t h : p.computed[std::size_t(stage::verts2cells)].ids) {
+      for (index_t k = 0; k < p.levels; ++k) { put(h, k, expected()(h, 0, k)); }
+    }
+  }
+  const host_field& expected() const { return problem_.fields.at(field::p_cell); }
+  void put(index_t cell, index_t level, double value) {
+    const raw_view to = resident_.view().fields[std::size_t(field::p_cell)];
+    const std::size_t at = std::size_t(level) * std::size_t(to.stride) +
+                           std::size_t(ids_.of(location::cell)[std::size_t(cell)]);
+    const auto rounded = float(value);
+    if (problem_.precision_ == precision::float64) {
+      device_.upload(static_cast<double*>(to.data) + at, &value, sizeof value);
+    } else {
+      device_.upload(static_cast<float*>(to.data) + at, &rounded, sizeof rounded);
+    }
+  }
+  // As both ways of comparing see it.
+  verification verify() const {
+    const verification there = resident_.verify(true), here = resident_.verify(false);
+    EXPECT_EQ(there.ok, here.ok);
+    EXPECT_EQ(there.wrong, here.wrong);
+    EXPECT_DOUBLE_EQ(there.max_error, here.max_error);
+    if (there.max_error > 0) {
+      EXPECT_EQ(there.worst->entity, here.worst->entity);
+      EXPECT_EQ(there.worst->level, here.worst->level);
+    }
+    return there;
+  }
+
+ private:
+  static constexpr arrangement where{access::indirect, ordering::per_orientation, layout::ifirst};
+  gpu::device& device_;
+  const problem& problem_;
+  resident_problem resident_;
+  numbering ids_;
+};
+
+TEST(verification, on_the_device_as_on_the_host) {
+  const auto mesh = std::make_shared<const grid>(make_torus({12, 9}));
+  for (const precision p : {precision::float64, precision::float32}) {
+    problem chain_ = make_problem(mesh, *find_chain("verts2cells"), 5, 2, p);
+    compute_reference(chain_);
+    const std::vector<index_t>& computed = chain_.computed[std::size_t(stage::verts2cells)].ids;
+    const index_t inside = computed[computed.size() / 2];
+    index_t outside = 0;
+    while (!std::isnan(chain_.fields.at(field::p_cell)(outside, 0, 0))) { ++outside; }
+    for (const auto& device : devices()) {
+      put_result result(*device, chain_);
+      EXPECT_TRUE(result.verify().ok);
+      const double want = result.expected()(inside, 0, 3);
+      result.put(inside, 3, want * (p == precision::float64 ? 1 + 1e-14 : 1 + 1e-6));
+      const verification close = result.verify();
+      EXPECT_TRUE(close.ok);
+      EXPECT_GT(close.max_error, 0);
+      EXPECT_EQ(close.worst->entity, inside);
+      EXPECT_EQ(close.worst->level, 3);
+      for (const double bad : {want + 100, std::nan("")}) {
+        result.put(inside, 3, bad);
+        EXPECT_EQ(result.verify().wrong, 1u);
+      }
+      result.put(inside, 3, want);
+      result.put(outside, 1, 0);
+      EXPECT_EQ(result.verify().wrong, 1u);
+    }
   }
 }
 

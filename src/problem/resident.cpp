@@ -267,14 +267,14 @@ void resident_problem::poison_outputs() {
   device_.synchronize();
 }
 
-verification resident_problem::verify() const {
+verification resident_problem::verify(bool on_device) const {
   verification result;
   result.tolerance = tolerance_of(problem_.precision_);
   for (const field f : problem_.chain_->outputs()) {
     if (problem_.precision_ == precision::float64) {
-      compare<double>(f, result);
+      compare<double>(f, on_device, result);
     } else {
-      compare<float>(f, result);
+      compare<float>(f, on_device, result);
     }
   }
   result.ok = result.wrong == 0;
@@ -328,8 +328,8 @@ bool resident_problem::right_on_device(field f, verification& result) const {
 }
 
 template <class T>
-void resident_problem::compare(field f, verification& result) const {
-  if (right_on_device<T>(f, result)) { return; }
+void resident_problem::compare(field f, bool on_device, verification& result) const {
+  if (on_device && right_on_device<T>(f, result)) { return; }
   const host_field& expected = problem_.fields.at(f);
   const gpu::buffer& memory = fields_[std::size_t(f)];
   std::vector<T> got(memory.bytes() / sizeof(T));
