@@ -194,7 +194,7 @@ void expect_transposes(gpu::device& device, std::size_t rows, std::size_t column
   for (const transpose_method how :
        {transpose_method::copy, transpose_method::naive, transpose_method::tile,
         transpose_method::padded, transpose_method::column}) {
-    for (const unsigned tile : {16u, 32u}) {
+    for (const unsigned tile : {0u, 16u, 32u}) {
       std::vector<T> expected(m.to_distance * matrices, untouched);
       const gpu::buffer out = uploaded(device, expected);
       for (std::size_t n = 0; n < matrices; ++n) {

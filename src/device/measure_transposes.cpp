@@ -23,10 +23,9 @@ class transpose_work {
 
   measurement make(transpose_method how, unsigned tile) {
     constexpr const char* methods[] = {"copy", "naive", "tile", "padded", "column"};
-    const bool square = how == transpose_method::tile || how == transpose_method::padded;
     measurement m;
     m.name = "transposes/" + shape_ + "/" + methods[std::size_t(how)] +
-             (square ? std::to_string(tile) : "") + "/" + std::string(to_string(precision_));
+             (tile > 0 ? std::to_string(tile) : "") + "/" + std::string(to_string(precision_));
     m.parameters = {{"rows", matrix_.rows}, {"columns", matrix_.columns}};
     m.bytes = 2 * double(matrix_.rows) * double(matrix_.columns) * matrix_.matrices *
               double(size_of(precision_));
@@ -47,13 +46,17 @@ class transpose_work {
   }
 
   std::vector<measurement> all() {
-    std::vector<measurement> result{make(transpose_method::copy, 32),
-                                    make(transpose_method::naive, 32)};
+    std::vector<measurement> result{make(transpose_method::copy, 0),
+                                    make(transpose_method::naive, 0)};
     for (const unsigned tile : {16u, 32u}) {
       result.push_back(make(transpose_method::tile, tile));
       result.push_back(make(transpose_method::padded, tile));
     }
-    result.push_back(make(transpose_method::column, 32));
+    // Runs of 256 and 512 bytes; squares of 32 and 64 elements.
+    const auto shortest =
+        unsigned(matrix_.rows == matrix_.columns ? 32 : 256 / size_of(precision_));
+    result.push_back(make(transpose_method::column, shortest));
+    result.push_back(make(transpose_method::column, 2 * shortest));
     return result;
   }
 

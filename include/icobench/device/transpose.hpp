@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include <icobench/field.hpp>
 #include <icobench/gpu/device.hpp>
@@ -177,10 +178,11 @@ struct column_transpose {
 
 }  // namespace detail
 
-// Enqueues a transpose. `tile`: the side of square tiles, 16 or 32.
+// Enqueues a transpose. `tile`: the side of square tiles, 16 or 32; of `column` the elements along
+// the longer side, 0: chosen by the size of T.
 template <class Backend, class T>
 void transpose(gpu::device& device, const T* from, T* to, const transposition& m,
-               transpose_method how = transpose_method::column, unsigned tile = 32) {
+               transpose_method how = transpose_method::column, unsigned tile = 0) {
   using namespace detail;
   if (m.rows == 0 || m.columns == 0 || m.matrices == 0) { return; }
   const auto start = [&](std::size_t columns, std::size_t rows, gpu::extent3 block,
@@ -210,17 +212,20 @@ void transpose(gpu::device& device, const T* from, T* to, const transposition& m
     case transpose_method::column:
       break;
   }
-  // The longer side in runs of 256 bytes; two long ones in runs of 64 elements.
-  constexpr std::size_t whole = 128;
-  constexpr unsigned run = 256 / sizeof(T), square = 64;
-  unsigned rows = square, columns = square;
-  if (m.rows <= whole && m.rows <= m.columns) {
-    rows = unsigned(m.rows);
-    columns = run;
-  } else if (m.columns <= whole) {
-    rows = run;
-    columns = unsigned(m.columns);
-  }
+  // Shared memory that every block may have. A run is of 512 bytes, if as much fits.
+  constexpr std::size_t most_bytes = 48 * 1024, whole = 128;
+  unsigned run = tile > 0 ? tile : 512 / sizeof(T);
+  const auto shape = [&](unsigned n) {
+    if (m.rows <= whole && m.rows <= m.columns) { return std::pair{unsigned(m.rows), n}; }
+    if (m.columns <= whole) { return std::pair{n, unsigned(m.columns)}; }
+    return std::pair{n, n};
+  };
+  const auto fits = [&](unsigned n) {
+    const auto [r, c] = shape(n);
+    return std::size_t(r) * (c | 1) * sizeof(T) <= most_bytes;
+  };
+  while (!fits(run)) { run /= 2; }
+  const auto [rows, columns] = shape(run);
   const unsigned pitch = columns | 1;
   start(columns, rows, {max_block_threads, 1, 1}, std::size_t(rows) * pitch * sizeof(T),
         column_transpose<T>{from, to, m, rows, columns, pitch});
