@@ -3,21 +3,27 @@
 // Trades as the march of the longer chain does (nabla4_interpolate_verts2cells/march.hpp), but 31
 // of 32 lanes have a result, and parts of a strip begin one row before their first.
 //
-// H200, 594x514 (298x257): rows read directly 642 us (163), bulk 526 (135) and multicast 480 (121)
-// with 64x1x4, multicast 433 (114) with 128x1x2 and results stored past the caches, which is 76 %
-// of the copy bandwidth.
+// H200, doubles, 80 levels, 594x514 (298x257): rows read directly 646 us (163), bulk 475 (117) with
+// 64x1x4, multicast 430 (114) with 128x1x2: 78 % of the copy bandwidth.
+//
+// nabla4_vertical has ten times the rows to read, 30 coefficients for each level: they are read
+// directly, 2126 us (520), slower than kloop/inlined_v2v/shuffle (2003, 478). Copied ahead, and the
+// coefficients of interpolate multicast, it took 2117 (526).
 #pragma once
 
 #include <shared/march.hpp>
 
 namespace icobench::kernels {
 
-template <bool bulk, class... Compiled>
-struct march_to_vertices : marching<false, bulk, Compiled...> {
+template <bool vertical, bool bulk, class... Compiled>
+struct march_to_vertices
+    : marching<march_chain<vertical, stage::nabla4, stage::interpolate>, bulk, Compiled...> {
   using computes = stages<stage::nabla4, stage::interpolate>;
   static constexpr launch tuned(access) {
-    return bulk ? launch{.block = {128, 1, 2}, .levels = 5}
-                : launch{.block = {64, 1, 2}, .levels = 4};
+    if (vertical) { return {.block = {64, 1, 4}, .levels = 1}; }
+    if (!bulk) { return {.block = {64, 1, 2}, .levels = 4}; }
+    return march_to_vertices::clusters ? launch{.block = {128, 1, 2}, .levels = 5}
+                                       : launch{.block = {64, 1, 4}, .levels = 5};
   }
 
   template <class Mesh, class T>
@@ -35,24 +41,17 @@ struct march_to_vertices : marching<false, bulk, Compiled...> {
   };
 };
 
+template <bool bulk, class... Compiled>
+using flat_march_to_vertices = march_to_vertices<false, bulk, Compiled...>;
+
 template <class Backend>
 void register_nabla4_interpolate_march(registry& r) {
-  variant_info info{.chain = "nabla4_interpolate",
-                    .schedule = "march",
-                    .fusion = "inlined_cached",
-                    .description = "blocks march over rows and keep what earlier rows gave"};
+  add_marches<Backend, flat_march_to_vertices, 5>(
+      r, march_info("nabla4_interpolate", "inlined_cached"));
   add_gpu_variant<Backend,
-                  march_to_vertices<false, compiled_shape<64, 1, 2, 4>, compiled_shape<64, 1, 4, 4>,
-                                    compiled_shape<64, 1, 2, 2>>>(r, info);
-  info.feature = "bulk";
-  info.description = "a march whose rows are copied ahead to shared memory";
-  add_if_bulk_copies<
-      Backend, march_to_vertices<true, compiled_shape<64, 1, 4, 5>, compiled_shape<128, 1, 2, 5>>>(
-      r, info);
-  info.feature = "multicast";
-  info.description = "a march with rows copied ahead, coefficients for four blocks at once";
-  add_if_bulk_copies<Backend, march_to_vertices<true, compiled_shape<64, 1, 4, 5, 4>,
-                                                compiled_shape<128, 1, 2, 5, 4>>>(r, info);
+                  march_to_vertices<true, false, compiled_shape<64, 1, 4, 1>,
+                                    compiled_shape<128, 1, 2, 1>, compiled_shape<64, 1, 2, 2>>>(
+      r, march_info("nabla4_vertical_interpolate", "inlined_cached"));
 }
 
 }  // namespace icobench::kernels

@@ -8,15 +8,25 @@
 //
 // H200, doubles, 80 levels, share of the copy bandwidth at 594x514 (298x257):
 //   rows read directly                          713 us  48 % (185 us, 46 %)
-//   bulk, 64x1x4 with 5 levels                  487     70 % (129, 65 %)
-//   multicast to 4 blocks, 64x1x4 with 5        423     81 % (112, 75 %)
-//   multicast to 4 blocks, 128x1x2 with 5       409     83 % (126, 66 %)
+//   bulk, 64x1x4 with 5 levels                  445     77 % (120, 70 %)
+//   multicast to 4 blocks, 64x1x4 with 5        412     83 % (111, 76 %)
+//   multicast to 4 blocks, 128x1x2 with 5       410     84 % (125, 67 %)
 // What held it up, in the order in which it was found (ncu): addresses with sizes that the compiler
-// does not know (12 % of the instructions); eviction hints on the copies, whichever (10 %); the L2
-// cache, at 90 % of its throughput since each group of levels reads the coefficients again
-// (multicast takes 30 % of its reads away and the excess of DRAM reads, 1.35 to 1.12 GB); a release
-// of the cluster's barrier to device scope, which waits for the stores (twice as slow). Clusters of
-// four fit 120 of the 132 multiprocessors, which is now the largest loss, with L2 still at 90 %.
+// does not know (12 % of the instructions); eviction hints on the copies, whichever (10 %);
+// coefficients that each group of levels reads again (multicast takes 30 % of the reads of the L2
+// cache away and the excess of DRAM reads, 1.35 to 1.12 GB); a release of the cluster's barrier to
+// device scope, which waits for the stores (twice as slow); teams out of step (bulk 487 to 445 us).
+//
+// What holds it up now is the way between the two halves of the L2 cache, which half of all sectors
+// cross: it is busy for 88 % of the time (86 for a plain copy, 97 for nabla4_vertical, the most
+// that was seen) and moves 61 sectors/ns where a copy moves 66. It has 13 % more to move than with
+// every sector once: 7 of overlapping strips, the rest of coefficients, of which a copy for four
+// blocks costs twice what one for one block does. Not the number of multiprocessors (a march
+// without arithmetic is as fast on 120 as on 132), nor DRAM (1.04 of the compulsory bytes, busy for
+// 73 %), nor how many steps are copied ahead (3 or 4), nor the distance of levels in memory. Copies
+// that start at lines of memory and of shared memory halve the requests, not the crossings. Rows
+// copied by all warps in turns made multicast slower, 438 us: what is for all blocks comes late
+// then.
 #pragma once
 
 #include <shared/march.hpp>
@@ -24,7 +34,9 @@
 namespace icobench::kernels {
 
 template <bool bulk, class... Compiled>
-struct march_to_cells : marching<true, bulk, Compiled...> {
+struct march_to_cells
+    : marching<march_chain<false, stage::nabla4, stage::interpolate, stage::verts2cells>, bulk,
+               Compiled...> {
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
   static constexpr launch tuned(access) {
     return {.block = {64, 1, bulk ? 4u : 2u}, .levels = bulk ? 5 : 4};
@@ -48,22 +60,8 @@ struct march_to_cells : marching<true, bulk, Compiled...> {
 
 template <class Backend>
 void register_nabla4_interpolate_verts2cells_march(registry& r) {
-  variant_info info{.chain = "nabla4_interpolate_verts2cells",
-                    .schedule = "march",
-                    .fusion = "inlined_cached",
-                    .description = "blocks march over rows and keep what earlier rows gave"};
-  add_gpu_variant<Backend,
-                  march_to_cells<false, compiled_shape<64, 1, 2, 4>, compiled_shape<64, 1, 4, 4>,
-                                 compiled_shape<64, 1, 2, 2>>>(r, info);
-  info.feature = "bulk";
-  info.description = "a march whose rows are copied ahead to shared memory";
-  add_if_bulk_copies<
-      Backend, march_to_cells<true, compiled_shape<64, 1, 4, 5>, compiled_shape<128, 1, 2, 5>>>(
-      r, info);
-  info.feature = "multicast";
-  info.description = "a march with rows copied ahead, coefficients for four blocks at once";
-  add_if_bulk_copies<Backend, march_to_cells<true, compiled_shape<64, 1, 4, 5, 4>,
-                                             compiled_shape<128, 1, 2, 5, 4>>>(r, info);
+  add_marches<Backend, march_to_cells, 5>(
+      r, march_info("nabla4_interpolate_verts2cells", "inlined_cached"));
 }
 
 }  // namespace icobench::kernels

@@ -2,7 +2,7 @@
 // that overlap, and go from row to row. What a row needs is read once (shared/march_rows.hpp says
 // how); what earlier rows gave stays in registers, and what neighbours in the row gave comes by
 // shuffles. No intermediate result goes to memory, and only coefficients are read more than once:
-// by each group of levels, from the L2 cache.
+// by each group of levels, from the L2 cache. The stencils are those of a march_chain, one or more.
 #pragma once
 
 #include <algorithm>
@@ -11,52 +11,74 @@
 
 namespace icobench::kernels {
 
-// The column left of all strips, whose lane has no result: even, so that copies of doubles are
-// aligned.
+// The column where the first strip starts: even, so that copies of doubles are aligned.
+template <class Shape>
 ICOBENCH_FUNCTION inline index_t march_start(const rectangle& d) {
-  return (d.i0 - 1) & ~1;
+  return (d.i0 - Shape::chain::first_lane) & ~1;
 }
 template <class Shape>
 ICOBENCH_FUNCTION inline index_t march_strips(const rectangle& d) {
   static_assert(Shape::columns % 2 == 0, "every strip starts at an even column");
-  return (d.i0 + d.ni - 1 - march_start(d) + Shape::columns - 1) / Shape::columns;
+  const index_t columns = d.i0 + d.ni - Shape::chain::first_lane - march_start<Shape>(d);
+  return (columns + Shape::columns - 1) / Shape::columns;
 }
 
-// Blocks of a march, at most as many as run at once, but one team at least. A team has all levels
-// of its points and goes along together, so that the coefficients it shares are still in the L2
-// cache.
+// Blocks that go along together: those of all levels of the same points, so that the coefficients
+// they share are still in the L2 cache, unless coefficients have levels.
+template <class Shape>
+ICOBENCH_FUNCTION inline index_t march_team(index_t levels) {
+  return Shape::chain::vertical ? 1 : Shape::groups(levels);
+}
+
+// Blocks of a march, at most as many as run at once, but one team at least.
 template <class Shape>
 gpu::extent3 march_blocks(const rectangle& domain, index_t levels, unsigned resident) {
-  const auto groups = unsigned(Shape::groups(levels));
+  const auto team = unsigned(march_team<Shape>(levels));
   const auto strips = unsigned(march_strips<Shape>(domain));
-  const unsigned rows = unsigned(domain.nj) * strips;
-  return {groups * std::clamp(resident / groups, 1u, (rows + 3) / 4), 1, 1};
+  const unsigned rows = unsigned(domain.nj) * strips * unsigned(Shape::groups(levels)) / team;
+  return {team * std::clamp(resident / team, 1u, (rows + 3) / 4), 1, 1};
+}
+
+// Parts that each strip is cut into. Teams take parts in turns, the same one of all strips before
+// the next: teams side by side go in step, and whole rows are read at once. H200, 594x514: bulk 8
+// per cent faster than with an equal share of all rows for each team, rows read directly 8 to 14.
+template <class Shape>
+ICOBENCH_FUNCTION inline index_t march_parts(const rectangle& d, index_t strips, index_t teams) {
+  constexpr index_t begin = Shape::chain::before + 1;  // what it costs to begin one, in rows
+  const index_t fewest = (strips + teams - 1) / teams;
+  index_t best = 1, least = fewest * (d.nj + begin);
+  for (index_t rounds = fewest; rounds < fewest + 4; ++rounds) {
+    const index_t parts = rounds * teams / strips < d.nj ? rounds * teams / strips : d.nj;
+    const index_t rows = rounds * ((d.nj + parts - 1) / parts + begin);
+    if (rows < least) {
+      least = rows;
+      best = parts;
+    }
+  }
+  return best;
 }
 
 // One thread's march over the operands of a kernel.
 template <class Operands, class Shape, class Rows, class Thread>
 class march {
   using T = typename Shape::element;
+  using chain = typename Shape::chain;
   static constexpr int count = Shape::count;
-  static constexpr bool cells = Shape::cells;
 
  public:
   ICOBENCH_DEVICE march(const Operands& f, const Thread& t) : f_(f), t_(t), rows_(f, t) {}
 
-  // Rows of all strips one after another, an equal part for each team.
   ICOBENCH_DEVICE void run() {
     const rectangle& d = f_.domain;
-    const index_t strips = march_strips<Shape>(d);
-    const index_t groups = Shape::groups(f_.levels), block = index_t(t_.block().x);
-    const index_t teams = index_t(t_.grid_dim().x) / groups, team = block / groups;
-    const auto all = std::int64_t(strips) * d.nj;
-    auto next = index_t(all * team / teams);
-    const auto end = index_t(all * (team + 1) / teams);
-    while (next < end) {
-      const index_t row = next % d.nj;
-      const index_t here = end - next < d.nj - row ? end - next : d.nj - row;
-      walk(next / d.nj * Shape::columns, d.j0 + row, here, block % groups * Shape::levels);
-      next += here;
+    const index_t groups = Shape::groups(f_.levels), team = march_team<Shape>(f_.levels);
+    const index_t block = index_t(t_.block().x), teams = index_t(t_.grid_dim().x) / team;
+    const index_t strips = march_strips<Shape>(d), parts = march_parts<Shape>(d, strips, teams);
+    for (index_t n = block / team; n < strips * parts * (groups / team); n += teams) {
+      const index_t part = n / strips % parts;
+      const auto row = index_t(std::int64_t(d.nj) * part / parts);
+      const auto end = index_t(std::int64_t(d.nj) * (part + 1) / parts);
+      const index_t group = n / strips / parts * team + block % team;
+      walk(n % strips * Shape::columns, d.j0 + row, end - row, Shape::levels_of(group, f_.levels));
     }
   }
 
@@ -70,18 +92,19 @@ class march {
   };
 
   // `results` rows from j0 on, of the strip that begins `first` columns after the first one.
-  ICOBENCH_DEVICE void walk(index_t first, index_t j0, index_t results, index_t k0) {
-    const index_t i0 = march_start(f_.domain) + first;
-    const index_t i = i0 + rows_.column();
-    const auto lane = index_t(t_.thread().x % march_lanes);
-    const bool mine =
-        lane >= 1 && lane <= Shape::results && i >= f_.domain.i0 && i < f_.domain.i0 + f_.domain.ni;
-    const index_t steps = results + (cells ? 2 : 1);
-    rows_.begin((j0 - 1) * f_.mesh.row + i0, k0, steps);
+  ICOBENCH_DEVICE void walk(index_t first, index_t j0, index_t results, march_levels levels) {
+    const rectangle& d = f_.domain;
+    const index_t i0 = march_start<Shape>(d) + first, i = i0 + rows_.column();
+    const auto lane = index_t(t_.thread().x % march_lanes) - chain::first_lane;
+    const bool mine = lane >= 0 && lane < chain::lanes && i >= d.i0 && i < d.i0 + d.ni;
+    const index_t steps = results + chain::before;
+    rows_.begin((j0 - chain::below) * f_.mesh.row + i0, levels, steps);
     state s[count];
-    start(s);
+    if constexpr (chain::edges) { start(s); }
     ICOBENCH_NO_UNROLL
-    for (index_t n = 0; n < steps; ++n) { step(s, mine && n >= steps - results); }
+    for (index_t n = 0; n < steps; ++n) {
+      step(s, mine && n >= chain::before, mine && n < results);
+    }
   }
 
   // The rows of u and v that the first step finds in registers.
@@ -93,7 +116,7 @@ class march {
     };
     ICOBENCH_UNROLL_ALL
     for (int q = 0; q < count; ++q) {
-      const index_t k = rows_.level(q) < f_.levels ? rows_.level(q) : f_.levels - 1;
+      const index_t k = rows_.existing(q);
       s[q].u_southeast = f_.edge.u(valid(v - row + 1), k);
       s[q].v_southeast = f_.edge.v(valid(v - row + 1), k);
       s[q].u = f_.edge.u(valid(v), k);
@@ -104,93 +127,132 @@ class march {
   }
 
   // A row j: its northern and eastern edges, the southeastern ones of the row above, its vertices,
-  // the cells of the row below.
-  ICOBENCH_DEVICE void step(state* s, bool mine) {
+  // the cells of the row below. Results are stored if this row is `mine`, southeastern edges if
+  // those of the row above are.
+  ICOBENCH_DEVICE void step(state* s, bool mine, [[maybe_unused]] bool above) {
     rows_.wait();
-    T u_north[count], v_north[count], north[count], to_east[count], southeast_above[count];
-    ICOBENCH_UNROLL_ALL
-    for (int q = 0; q < count; ++q) {
-      u_north[q] = rows_.u_above(q, 0);
-      v_north[q] = rows_.v_above(q, 0);
-    }
-    {
-      const nabla4<T> stencil = rows_.edge(0);
+    T north[count], to_east[count], southeast[count];
+    if constexpr (chain::edges) {
+      compute_edges(s, north, to_east, southeast);
+    } else if constexpr (chain::vertices) {
       ICOBENCH_UNROLL_ALL
       for (int q = 0; q < count; ++q) {
-        north[q] =
-            stencil({{s[q].u, u_north[q], rows_.u_above(q, -1), s[q].u_east}},
-                    {{s[q].v, v_north[q], rows_.v_above(q, -1), s[q].v_east}}, rows_.z(0, q));
-      }
-    }
-    {
-      const nabla4<T> stencil = rows_.edge(1);
-      ICOBENCH_UNROLL_ALL
-      for (int q = 0; q < count; ++q) {
-        to_east[q] = stencil({{s[q].u, s[q].u_east, u_north[q], s[q].u_southeast}},
-                             {{s[q].v, s[q].v_east, v_north[q], s[q].v_southeast}}, rows_.z(1, q));
-      }
-    }
-    {
-      const nabla4<T> stencil = rows_.edge(2);
-      ICOBENCH_UNROLL_ALL
-      for (int q = 0; q < count; ++q) {
-        const T u_northeast = rows_.u_above(q, 1), v_northeast = rows_.v_above(q, 1);
-        southeast_above[q] =
-            stencil({{u_north[q], s[q].u_east, u_northeast, s[q].u}},
-                    {{v_north[q], s[q].v_east, v_northeast, s[q].v}}, rows_.z(2, q));
-        s[q].u_southeast = s[q].u_east;
-        s[q].v_southeast = s[q].v_east;
-        s[q].u = u_north[q];
-        s[q].v = v_north[q];
-        s[q].u_east = u_northeast;
-        s[q].v_east = v_northeast;
+        north[q] = rows_.value(0, q);
+        to_east[q] = rows_.value(1, q);
+        southeast[q] = rows_.value(2, q);
       }
     }
     vector2<T> p[count];
-    {
-      const interpolate<T> stencil = rows_.vertex();
+    if constexpr (chain::vertices) {
+      compute_vertices(s, north, to_east, southeast, p);
+    } else if constexpr (chain::cells) {
       ICOBENCH_UNROLL_ALL
-      for (int q = 0; q < count; ++q) {
-        const T east_of_west = t_.shuffle_up(to_east[q], 1, march_lanes);
-        const T southeast_of_west = t_.shuffle_up(southeast_above[q], 1, march_lanes);
-        p[q] = stencil({{east_of_west, to_east[q], s[q].north_below, north[q], s[q].southeast,
-                         southeast_of_west}});
-        s[q].north_below = north[q];
-        s[q].southeast = southeast_above[q];
-      }
+      for (int q = 0; q < count; ++q) { p[q] = {rows_.u(q, 0), rows_.v(q, 0)}; }
     }
-    finish(s, p, mine);
+    if constexpr (chain::cells) {
+      finish_cells(s, p, mine);
+    } else if constexpr (chain::vertices) {
+      finish_vertices(p, mine);
+    } else {
+      finish_edges(north, to_east, southeast, mine, above);
+    }
     rows_.next();
   }
 
-  // Results of a row whose vertices have p.
-  ICOBENCH_DEVICE void finish(state* s, const vector2<T>* p, bool mine) {
+  // `southeast`: of the row above.
+  ICOBENCH_DEVICE void compute_edges(state* s, T* north, T* to_east, T* southeast) const {
+    T u_north[count], v_north[count];
+    ICOBENCH_UNROLL_ALL
+    for (int q = 0; q < count; ++q) {
+      u_north[q] = rows_.u(q, 0);
+      v_north[q] = rows_.v(q, 0);
+    }
+    ICOBENCH_UNROLL_ALL
+    for (int q = 0; q < count; ++q) {
+      const nabla4<T> stencil = rows_.edge(0, q);
+      north[q] = stencil({{s[q].u, u_north[q], rows_.u(q, -1), s[q].u_east}},
+                         {{s[q].v, v_north[q], rows_.v(q, -1), s[q].v_east}}, rows_.value(0, q));
+    }
+    ICOBENCH_UNROLL_ALL
+    for (int q = 0; q < count; ++q) {
+      const nabla4<T> stencil = rows_.edge(1, q);
+      to_east[q] =
+          stencil({{s[q].u, s[q].u_east, u_north[q], s[q].u_southeast}},
+                  {{s[q].v, s[q].v_east, v_north[q], s[q].v_southeast}}, rows_.value(1, q));
+    }
+    ICOBENCH_UNROLL_ALL
+    for (int q = 0; q < count; ++q) {
+      const nabla4<T> stencil = rows_.edge(2, q);
+      const T u_northeast = rows_.u(q, 1), v_northeast = rows_.v(q, 1);
+      southeast[q] = stencil({{u_north[q], s[q].u_east, u_northeast, s[q].u}},
+                             {{v_north[q], s[q].v_east, v_northeast, s[q].v}}, rows_.value(2, q));
+      s[q].u_southeast = s[q].u_east;
+      s[q].v_southeast = s[q].v_east;
+      s[q].u = u_north[q];
+      s[q].v = v_north[q];
+      s[q].u_east = u_northeast;
+      s[q].v_east = v_northeast;
+    }
+  }
+
+  ICOBENCH_DEVICE void compute_vertices(state* s, const T* north, const T* to_east,
+                                        const T* southeast, vector2<T>* p) const {
+    const interpolate<T> stencil = rows_.vertex();
+    ICOBENCH_UNROLL_ALL
+    for (int q = 0; q < count; ++q) {
+      const T east_of_west = t_.shuffle_up(to_east[q], 1, march_lanes);
+      const T southeast_of_west = t_.shuffle_up(southeast[q], 1, march_lanes);
+      p[q] = stencil({{east_of_west, to_east[q], s[q].north_below, north[q], s[q].southeast,
+                       southeast_of_west}});
+      s[q].north_below = north[q];
+      s[q].southeast = southeast[q];
+    }
+  }
+
+  ICOBENCH_DEVICE void finish_edges(const T* north, const T* to_east, const T* southeast, bool mine,
+                                    bool above) {
+    rows_.release();
+    const index_t v = rows_.vertex_id(), plane = f_.mesh.plane;
+    ICOBENCH_UNROLL_ALL
+    for (int q = 0; q < count; ++q) {
+      if (!rows_.has(q)) { continue; }
+      T* const out = f_.edge.out.address(v, rows_.level(q));
+      if (mine) {
+        gpu::store_streaming(out, north[q]);
+        gpu::store_streaming(out + plane, to_east[q]);
+      }
+      if (above) { gpu::store_streaming(out + 2 * plane + f_.mesh.row, southeast[q]); }
+    }
+  }
+
+  ICOBENCH_DEVICE void finish_vertices(const vector2<T>* p, bool mine) {
+    rows_.release();
     const index_t v = rows_.vertex_id();
-    if constexpr (cells) {
-      const verts2cells<T> up = rows_.cell(0), down = rows_.cell(1);
-      rows_.release();
-      ICOBENCH_UNROLL_ALL
-      for (int q = 0; q < count; ++q) {
-        const vector2<T> east{t_.shuffle_down(p[q].u, 1, march_lanes),
-                              t_.shuffle_down(p[q].v, 1, march_lanes)};
-        const vector2<T> a = s[q].p, b = s[q].p_east;
-        if (mine && rows_.level(q) < f_.levels) {
-          gpu::store_pair(f_.cell.out.address(2 * (v - f_.mesh.row), rows_.level(q)),
-                          up({{a.u, p[q].u, b.u}}, {{a.v, p[q].v, b.v}}),
-                          down({{b.u, p[q].u, east.u}}, {{b.v, p[q].v, east.v}}));
-        }
-        s[q].p = p[q];
-        s[q].p_east = east;
+    ICOBENCH_UNROLL_ALL
+    for (int q = 0; q < count; ++q) {
+      if (mine && rows_.has(q)) {
+        gpu::store_streaming(f_.vertex.p_u.address(v, rows_.level(q)), p[q].u);
+        gpu::store_streaming(f_.vertex.p_v.address(v, rows_.level(q)), p[q].v);
       }
-    } else {
-      rows_.release();
-      ICOBENCH_UNROLL_ALL
-      for (int q = 0; q < count; ++q) {
-        if (mine && rows_.level(q) < f_.levels) {
-          gpu::store_streaming(f_.vertex.p_u.address(v, rows_.level(q)), p[q].u);
-          gpu::store_streaming(f_.vertex.p_v.address(v, rows_.level(q)), p[q].v);
-        }
+    }
+  }
+
+  ICOBENCH_DEVICE void finish_cells(state* s, const vector2<T>* p, bool mine) {
+    const verts2cells<T> up = rows_.cell(0), down = rows_.cell(1);
+    rows_.release();
+    const index_t v = rows_.vertex_id();
+    ICOBENCH_UNROLL_ALL
+    for (int q = 0; q < count; ++q) {
+      const vector2<T> east{t_.shuffle_down(p[q].u, 1, march_lanes),
+                            t_.shuffle_down(p[q].v, 1, march_lanes)};
+      const vector2<T> a = s[q].p, b = s[q].p_east;
+      if (mine && rows_.has(q)) {
+        gpu::store_pair(f_.cell.out.address(2 * (v - f_.mesh.row), rows_.level(q)),
+                        up({{a.u, p[q].u, b.u}}, {{a.v, p[q].v, b.v}}),
+                        down({{b.u, p[q].u, east.u}}, {{b.v, p[q].v, east.v}}));
       }
+      s[q].p = p[q];
+      s[q].p_east = east;
     }
   }
 
@@ -199,36 +261,37 @@ class march {
   Rows rows_;
 };
 
-// What the variants have in common: with `cells` to verts2cells, else to interpolate; the rows
-// copied ahead or read directly; compiled for some shapes of blocks.
-template <bool cells, bool bulk, class... Compiled>
+// What the kernels of a chain have in common: rows copied ahead (`bulk`) or read directly; compiled
+// for some shapes of blocks.
+template <class Chain, bool bulk, class... Compiled>
 struct marching {
   using compiled = compiled_list<Compiled...>;
   static constexpr access only = access::strided;
   static constexpr ordering edges = ordering::per_orientation;
   static constexpr bool bulk_copies = bulk;
+  static constexpr bool clusters = ((Compiled::cluster > 1) || ...);
 
   template <class Choice, class T>
   static constexpr std::size_t shared_bytes_of() {
-    return bulk ? march_buffer<march_shape<cells, T, Choice>>::bytes : 0;
+    return bulk ? march_buffer<march_shape<Chain, T, Choice>>::bytes : 0;
   }
   template <class Choice>
   static gpu::extent3 grid(const rectangle& domain, index_t levels, unsigned resident) {
-    return march_blocks<march_shape<cells, double, Choice>>(domain, levels, resident);
+    return march_blocks<march_shape<Chain, double, Choice>>(domain, levels, resident);
   }
-
-  // The most that divides the blocks of a team.
+  // The largest power of two that divides the blocks of a team: clusters of 3 and 5 were slower
+  // than none.
   template <class Choice>
   static unsigned cluster(index_t levels) {
-    const auto groups = unsigned(march_shape<cells, double, Choice>::groups(levels));
+    const auto groups = unsigned(march_shape<Chain, double, Choice>::groups(levels));
     unsigned size = Choice::cluster;
-    while (groups % size != 0) { --size; }
+    while (groups % size != 0) { size /= 2; }
     return size;
   }
 
   template <class Choice, class T, class Operands, class Thread>
   ICOBENCH_DEVICE static void run(const Operands& f, const Thread& t) {
-    using shape = march_shape<cells, T, Choice>;
+    using shape = march_shape<Chain, T, Choice>;
     using rows = std::conditional_t<bulk, copied_rows<Operands, shape, Thread>,
                                     direct_rows<Operands, shape, Thread>>;
     march<Operands, shape, rows, Thread>(f, t).run();
@@ -243,6 +306,30 @@ void add_if_bulk_copies(registry& r, const variant_info& info) {
   } else {
     r.add_absent(info, access::strided, Backend::name, "bulk copies and clusters are sm_90's");
   }
+}
+
+inline variant_info march_info(std::string_view chain, std::string_view fusion) {
+  return {.chain = std::string(chain),
+          .schedule = "march",
+          .fusion = std::string(fusion),
+          .description = "blocks march over rows and keep what earlier rows gave"};
+}
+
+// Registers the three marches of a chain: rows read directly, copied ahead to hold `levels` of a
+// thread, and with coefficients copied for several blocks at once.
+template <class Backend, template <bool bulk, class... Compiled> class Family, int levels>
+void add_marches(registry& r, variant_info info) {
+  add_gpu_variant<Backend, Family<false, compiled_shape<64, 1, 2, 4>, compiled_shape<64, 1, 4, 4>,
+                                  compiled_shape<64, 1, 2, 2>>>(r, info);
+  info.feature = "bulk";
+  info.description = "a march whose rows are copied ahead to shared memory";
+  add_if_bulk_copies<
+      Backend, Family<true, compiled_shape<64, 1, 4, levels>, compiled_shape<128, 1, 2, levels>>>(
+      r, info);
+  info.feature = "multicast";
+  info.description = "a march with rows copied ahead, coefficients for a cluster of blocks at once";
+  add_if_bulk_copies<Backend, Family<true, compiled_shape<64, 1, 4, levels, 4>,
+                                     compiled_shape<128, 1, 2, levels, 4>>>(r, info);
 }
 
 }  // namespace icobench::kernels

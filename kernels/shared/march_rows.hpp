@@ -6,25 +6,76 @@
 
 namespace icobench::kernels {
 
-// Lanes of a section of a row; the first one has no western neighbour, and if there are cells the
-// last one no eastern.
+// Lanes of a section of a row.
 inline constexpr unsigned march_lanes = 32;
 
+// The stencils that a march joins. Of a section, the first lane has no western edges, and the last
+// one no eastern vertex.
+template <bool vertical_, stage... fused>
+struct march_chain {
+  static constexpr bool vertical = vertical_;  // coefficients of nabla4 have levels
+  static constexpr bool has(stage s) { return ((fused == s) || ...); }
+  static constexpr bool edges = has(stage::nabla4), vertices = has(stage::interpolate);
+  static constexpr bool cells = has(stage::verts2cells);
+  static constexpr index_t first_lane = edges || vertices ? 1 : 0;
+  static constexpr index_t lanes = index_t(march_lanes) - first_lane - (cells ? 1 : 0);
+  // Rows below the first result that a march begins at, and all that it needs before that one.
+  static constexpr index_t below = edges || vertices ? 1 : 0;
+  static constexpr index_t before = below + (cells ? 1 : 0);
+  // What it reads of each level: vectors at vertices, values of the three edges.
+  static constexpr index_t vectors = edges || !vertices ? 2 : 0, values = edges || vertices ? 3 : 0;
+};
+
+// Its inputs with levels, in the operands of a kernel.
+template <class Chain, class Operands>
+ICOBENCH_FUNCTION inline auto march_u(const Operands& f) {
+  if constexpr (Chain::edges) {
+    return f.edge.u;
+  } else {
+    return f.cell.p_u;
+  }
+}
+template <class Chain, class Operands>
+ICOBENCH_FUNCTION inline auto march_v(const Operands& f) {
+  if constexpr (Chain::edges) {
+    return f.edge.v;
+  } else {
+    return f.cell.p_v;
+  }
+}
+template <class Chain, class Operands>
+ICOBENCH_FUNCTION inline auto march_values(const Operands& f) {
+  if constexpr (Chain::edges) {
+    return f.edge.z;
+  } else {
+    return f.vertex.p_e;
+  }
+}
+
+// The levels of a block: from `first` on, below `end`.
+struct march_levels {
+  index_t first = 0, end = 0;
+};
+
 // The sizes of a block: lanes along the row, groups of `count` levels.
-template <bool cells_, class T, class Compiled>
+template <class Chain_, class T, class Compiled>
 struct march_shape {
   using element = T;
-  static constexpr bool cells = cells_;
+  using chain = Chain_;
   static constexpr int count = Compiled::levels;
   static constexpr unsigned cluster = Compiled::cluster;
-  static constexpr index_t results = cells ? 30 : 31;  // lanes of a section that have one
-  static constexpr index_t columns = index_t(Compiled::block.x / march_lanes) * results;
+  static constexpr index_t columns = index_t(Compiled::block.x / march_lanes) * chain::lanes;
   static constexpr index_t levels = index_t(Compiled::block.z) * count;
   static constexpr index_t threads = index_t(Compiled::block.volume());
 
   // Blocks that share all levels of their points.
   ICOBENCH_FUNCTION static constexpr index_t groups(index_t all_levels) {
     return (all_levels + levels - 1) / levels;
+  }
+  // They have equal parts, as nearly as can be.
+  ICOBENCH_FUNCTION static constexpr march_levels levels_of(index_t group, index_t all_levels) {
+    const index_t n = groups(all_levels);
+    return {all_levels * group / n, all_levels * (group + 1) / n};
   }
 };
 
@@ -33,57 +84,63 @@ template <class Shape>
 class march_place {
  public:
   ICOBENCH_DEVICE index_t column() const { return column_; }
-  ICOBENCH_DEVICE index_t level(int q) const { return k0_ + level_ + q; }
+  ICOBENCH_DEVICE index_t level(int q) const { return levels_.first + level_ + q; }
+  ICOBENCH_DEVICE bool has(int q) const { return level(q) < levels_.end; }
+  // A level that exists in any case.
+  ICOBENCH_DEVICE index_t existing(int q) const { return has(q) ? level(q) : levels_.end - 1; }
   ICOBENCH_DEVICE index_t vertex_id() const { return first_ + column_; }
 
  protected:
   template <class Thread>
   ICOBENCH_DEVICE explicit march_place(const Thread& t)
-      : column_(index_t(t.thread().x / march_lanes) * Shape::results +
+      : column_(index_t(t.thread().x / march_lanes) * Shape::chain::lanes +
                 index_t(t.thread().x % march_lanes)),
         level_(index_t(t.thread().z) * Shape::count) {}
 
-  index_t column_, level_;      // in the block
-  index_t first_ = 0, k0_ = 0;  // the block's first vertex in this row, its first level
+  index_t column_, level_;  // in the block
+  index_t first_ = 0;       // the block's first vertex in this row
+  march_levels levels_;     // the block's
 };
 
 // Every thread reads what it needs; the caches serve neighbours and groups of levels.
 template <class Operands, class Shape, class Thread>
 class direct_rows : public march_place<Shape> {
   using place = march_place<Shape>;
+  using chain = typename Shape::chain;
   using T = typename Shape::element;
 
  public:
   ICOBENCH_DEVICE direct_rows(const Operands& f, const Thread& t) : place(t), f_(f) {}
-  ICOBENCH_DEVICE void begin(index_t first, index_t k0, index_t) {
+  ICOBENCH_DEVICE void begin(index_t first, march_levels levels, index_t) {
     this->first_ = first;
-    this->k0_ = k0;
+    this->levels_ = levels;
   }
   ICOBENCH_DEVICE void wait() const {}
   ICOBENCH_DEVICE void release() const {}
   ICOBENCH_DEVICE void next() { this->first_ += f_.mesh.row; }
 
-  ICOBENCH_DEVICE T u_above(int q, index_t di) const {
-    return f_.edge.u(valid(f_.mesh.row + di), existing(q));
+  ICOBENCH_DEVICE T u(int q, index_t di) const {
+    return march_u<chain>(f_)(valid((chain::edges ? f_.mesh.row : 0) + di), this->existing(q));
   }
-  ICOBENCH_DEVICE T v_above(int q, index_t di) const {
-    return f_.edge.v(valid(f_.mesh.row + di), existing(q));
+  ICOBENCH_DEVICE T v(int q, index_t di) const {
+    return march_v<chain>(f_)(valid((chain::edges ? f_.mesh.row : 0) + di), this->existing(q));
   }
-  ICOBENCH_DEVICE T z(int colour, int q) const { return f_.edge.z(edge_id(colour), existing(q)); }
-  ICOBENCH_DEVICE nabla4<T> edge(int colour) const { return f_.edge.stencil(edge_id(colour), 0); }
+  ICOBENCH_DEVICE T value(int colour, int q) const {
+    return march_values<chain>(f_)(edge_id(colour), this->existing(q));
+  }
+  ICOBENCH_DEVICE nabla4<T> edge(int colour, int q) const {
+    return f_.edge.stencil(edge_id(colour), chain::vertical ? this->existing(q) : 0);
+  }
   ICOBENCH_DEVICE interpolate<T> vertex() const { return f_.vertex.stencil(valid(0)); }
   ICOBENCH_DEVICE verts2cells<T> cell(int half) const {
     return f_.cell.stencil(2 * valid(-f_.mesh.row) + half);
   }
 
  private:
-  // Lanes and levels beyond the domain read something that exists.
+  // Lanes beyond the domain read something that exists.
   ICOBENCH_DEVICE index_t valid(index_t offset) const {
     const index_t v = this->vertex_id() + offset, plane = f_.mesh.plane;
     return v < 0 ? 0 : v < plane ? v : plane - 1;
-  }
-  ICOBENCH_DEVICE index_t existing(int q) const {
-    return this->level(q) < f_.levels ? this->level(q) : f_.levels - 1;
   }
   ICOBENCH_DEVICE index_t edge_id(int colour) const {
     return colour * f_.mesh.plane + valid(colour == 2 ? f_.mesh.row : 0);
@@ -96,16 +153,20 @@ class direct_rows : public march_place<Shape> {
 template <class Shape>
 struct march_buffer {
   using T = typename Shape::element;
+  using chain = typename Shape::chain;
   // Elements of a row: neighbours on each side, and a start that is aligned to 16 bytes.
   static constexpr index_t unit = 16 / sizeof(T);
   static constexpr index_t pitch =
-      (Shape::columns + index_t(march_lanes) - Shape::results + 1 + unit - 1) / unit * unit +
+      (Shape::columns + index_t(march_lanes) - chain::lanes + 1 + unit - 1) / unit * unit +
       (sizeof(T) == 8 ? 0 : unit);
-  // u, v and the three edges' z of each level; 10 coefficients of each of the three edges, 12 of
-  // the vertex; 6 of the cells, of twice the length.
-  static constexpr index_t of_edge = 10, v = Shape::levels, z = 2 * Shape::levels;
-  static constexpr index_t edge = 5 * Shape::levels, vertex = edge + 3 * of_edge;
-  static constexpr index_t cell = vertex + 12, rows = cell + (Shape::cells ? 6 : 0);
+  // u, v and values of the three edges of each level; 10 coefficients of each of the three edges,
+  // 12 of the vertex; 6 of the cells, of twice the length.
+  static constexpr index_t of_edge = 10;
+  static constexpr index_t v = Shape::levels, values = chain::vectors * Shape::levels;
+  static constexpr index_t edge = values + chain::values * Shape::levels;
+  static constexpr index_t vertex = edge + (chain::edges ? 3 * of_edge : 0);
+  static constexpr index_t cell = vertex + (chain::vertices ? 12 : 0);
+  static constexpr index_t rows = cell + (chain::cells ? 6 : 0);
   // Where a row starts.
   ICOBENCH_FUNCTION static constexpr index_t place(index_t row) {
     return (row < cell ? row : 2 * row - cell) * pitch;
@@ -123,9 +184,11 @@ struct march_buffer {
 template <class Operands, class Shape, class Thread>
 class copied_rows : public march_place<Shape> {
   using place = march_place<Shape>;
+  using chain = typename Shape::chain;
   using T = typename Shape::element;
   using buffer = march_buffer<Shape>;
   static_assert(buffer::rows <= Shape::threads, "a thread copies one row");
+  static_assert(!chain::vertical, "coefficients are copied once for all levels");
   static constexpr int depth = buffer::depth;
 
  public:
@@ -140,9 +203,9 @@ class copied_rows : public march_place<Shape> {
     }
   }
 
-  ICOBENCH_DEVICE void begin(index_t first, index_t k0, index_t steps) {
+  ICOBENCH_DEVICE void begin(index_t first, march_levels levels, index_t steps) {
     this->first_ = first;
-    this->k0_ = k0;
+    this->levels_ = levels;
     left_ = steps;
     if (index_t(t_.rank()) < buffer::rows) { aim(index_t(t_.rank())); }
     t_.sync();
@@ -154,13 +217,13 @@ class copied_rows : public march_place<Shape> {
   }
   ICOBENCH_DEVICE void wait() {
     t_.wait_bulk(barriers_[use_.buffer], use_.phase);
-    const index_t v = this->first_, row = f_.mesh.row, plane = f_.mesh.plane;
+    const index_t v = this->first_;
     const T* const rows = buffers_ + use_.buffer * buffer::elements + this->column_;
-    above_ = rows + shift(v + row) + this->level_ * buffer::pitch;
+    vectors_ = rows + shift(vertex_above()) + this->level_ * buffer::pitch;
     vertex_ = rows + buffer::place(buffer::vertex) + shift(v);
-    cell_ = rows + this->column_ + buffer::place(buffer::cell) + shift(2 * (v - row));
-    for (int colour = 0; colour < 3; ++colour) {
-      edge_[colour] = rows + shift(v + colour * plane + (colour == 2 ? row : 0));
+    cell_ = rows + this->column_ + buffer::place(buffer::cell) + shift(first_cell());
+    for (index_t colour = 0; colour < 3; ++colour) {
+      edge_[colour] = rows + shift(edge_id(colour));
     }
   }
   // All that this thread reads of the step is read.
@@ -181,16 +244,17 @@ class copied_rows : public march_place<Shape> {
     this->first_ += f_.mesh.row;
   }
 
-  ICOBENCH_DEVICE T u_above(int q, index_t di) const {
-    return above_[q * buffer::pitch + neighbour(di)];
+  ICOBENCH_DEVICE T u(int q, index_t di) const {
+    return vectors_[q * buffer::pitch + neighbour(di)];
   }
-  ICOBENCH_DEVICE T v_above(int q, index_t di) const {
-    return above_[(buffer::v + q) * buffer::pitch + neighbour(di)];
+  ICOBENCH_DEVICE T v(int q, index_t di) const {
+    return vectors_[(buffer::v + q) * buffer::pitch + neighbour(di)];
   }
-  ICOBENCH_DEVICE T z(int colour, int q) const {
-    return edge_[colour][(buffer::z + colour * Shape::levels + this->level_ + q) * buffer::pitch];
+  ICOBENCH_DEVICE T value(int colour, int q) const {
+    return edge_[colour]
+                [(buffer::values + colour * Shape::levels + this->level_ + q) * buffer::pitch];
   }
-  ICOBENCH_DEVICE nabla4<T> edge(int colour) const {
+  ICOBENCH_DEVICE nabla4<T> edge(int colour, int) const {
     const T* const rows = edge_[colour] + buffer::place(buffer::edge + colour * buffer::of_edge);
     nabla4<T> n;
     ICOBENCH_UNROLL_ALL
@@ -245,28 +309,47 @@ class copied_rows : public march_place<Shape> {
     return sizeof(T) == 8 ? 0 : at & (buffer::unit - 1);
   }
 
+  // First ids of the rows of a step. Vectors of nabla4 and edges to the southeast are those of the
+  // row above; cells are those of the row below.
+  ICOBENCH_DEVICE index_t vertex_above() const {
+    return this->first_ + (chain::edges ? f_.mesh.row : 0);
+  }
+  ICOBENCH_DEVICE index_t edge_id(index_t colour) const {
+    return this->first_ + colour * f_.mesh.plane + (colour == 2 ? f_.mesh.row : 0);
+  }
+  ICOBENCH_DEVICE index_t first_cell() const { return 2 * (this->first_ - f_.mesh.row); }
+
   // Points this thread at row r of the first step: element at_ of a field that has limit_.
   ICOBENCH_DEVICE void aim(index_t r) {
-    const index_t row = f_.mesh.row, v = this->first_, n = Shape::levels;
-    advance_ = row;
-    if (r < 2 * n) {
-      aim_at_level(r < n ? f_.edge.u : f_.edge.v, v + row, r % n);
+    const index_t n = Shape::levels;
+    advance_ = f_.mesh.row;
+    if (r < buffer::values) {
+      if constexpr (chain::vectors > 0) {
+        aim_at_level(r < n ? march_u<chain>(f_) : march_v<chain>(f_), vertex_above(), r % n);
+      }
     } else if (r < buffer::edge) {
-      aim_at_level(f_.edge.z, edge_id((r - buffer::z) / n), (r - buffer::z) % n);
+      if constexpr (chain::values > 0) {
+        aim_at_level(march_values<chain>(f_), edge_id((r - buffer::values) / n),
+                     (r - buffer::values) % n);
+      }
     } else if (r < buffer::vertex) {
-      const index_t slot = (r - buffer::edge) % buffer::of_edge;
-      aim_at(slot < 4    ? f_.edge.normal_1
-             : slot < 8  ? f_.edge.normal_2
-             : slot == 8 ? f_.edge.inv_vert_vert_length
-                         : f_.edge.inv_primal_edge_length,
-             edge_id((r - buffer::edge) / buffer::of_edge), slot < 8 ? slot % 4 : 0, 0);
+      if constexpr (chain::edges) {
+        const index_t slot = (r - buffer::edge) % buffer::of_edge;
+        aim_at(slot < 4    ? f_.edge.normal_1
+               : slot < 8  ? f_.edge.normal_2
+               : slot == 8 ? f_.edge.inv_vert_vert_length
+                           : f_.edge.inv_primal_edge_length,
+               edge_id((r - buffer::edge) / buffer::of_edge), slot < 8 ? slot % 4 : 0, 0);
+      }
     } else if (r < buffer::cell) {
-      const index_t slot = r - buffer::vertex;
-      aim_at(slot < 6 ? f_.vertex.coeff_1 : f_.vertex.coeff_2, v, slot % 6, 0);
-    } else if constexpr (Shape::cells) {
-      const index_t slot = r - buffer::cell;  // of the cells of the row below
-      aim_at(slot < 3 ? f_.cell.coeff_1 : f_.cell.coeff_2, 2 * (v - row), slot % 3, 0);
-      advance_ = 2 * row;
+      if constexpr (chain::vertices) {
+        const index_t slot = r - buffer::vertex;
+        aim_at(slot < 6 ? f_.vertex.coeff_1 : f_.vertex.coeff_2, this->first_, slot % 6, 0);
+      }
+    } else if constexpr (chain::cells) {
+      const index_t slot = r - buffer::cell;
+      aim_at(slot < 3 ? f_.cell.coeff_1 : f_.cell.coeff_2, first_cell(), slot % 3, 0);
+      advance_ = 2 * f_.mesh.row;
     }
   }
   ICOBENCH_DEVICE void aim_at(const view<const T>& f, index_t h, index_t slot, index_t k) {
@@ -275,20 +358,15 @@ class copied_rows : public march_place<Shape> {
     limit_ = f.slot_stride;
   }
   ICOBENCH_DEVICE void aim_at_level(const view<const T>& f, index_t h, index_t level) {
-    const index_t k = this->k0_ + level;
-    aim_at(f, h, 0, k < f_.levels ? k : 0);
-    if (k >= f_.levels) { limit_ = 0; }
-  }
-  // Edges to the southeast come with the vertex above.
-  ICOBENCH_DEVICE index_t edge_id(index_t colour) const {
-    return this->first_ + colour * f_.mesh.plane + (colour == 2 ? f_.mesh.row : 0);
+    const index_t k = this->levels_.first + level;
+    aim_at(f, h, 0, k < this->levels_.end ? k : this->levels_.first);
+    if (k >= this->levels_.end) { limit_ = 0; }
   }
 
   // Copies the rows of the next step, if there is one.
   ICOBENCH_DEVICE void fetch() {
     if (left_-- <= 0) { return; }
-    const auto r = index_t(t_.rank());
-    if (r < buffer::rows) {
+    if (const auto r = index_t(t_.rank()); r < buffer::rows) {
       const index_t from = at_ - shift(at_);
       const index_t length = r < buffer::cell ? buffer::pitch : 2 * buffer::pitch;
       const index_t there = limit_ - from < length ? limit_ - from : length;
@@ -317,7 +395,7 @@ class copied_rows : public march_place<Shape> {
   index_t left_ = 0;  // steps to be copied
   const T* field_ = nullptr;
   index_t at_ = 0, advance_ = 0, limit_ = 0;
-  const T *above_ = nullptr, *vertex_ = nullptr, *cell_ = nullptr, *edge_[3] = {};
+  const T *vectors_ = nullptr, *vertex_ = nullptr, *cell_ = nullptr, *edge_[3] = {};
 };
 
 }  // namespace icobench::kernels

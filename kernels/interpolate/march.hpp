@@ -1,0 +1,40 @@
+// interpolate by a march over rows, see shared/march.hpp: edges of a row are read once, where
+// `kloop` reads those to the north and southeast for both of their ends.
+//
+// H200, doubles, 80 levels, 594x514 (298x257): read directly 377 us (85), bulk 332 (92), multicast
+// 312 (91); kloop 305 (82): what is saved in the L2 cache costs as much in the copies, which are
+// small here: three rows a level.
+#pragma once
+
+#include <shared/march.hpp>
+
+namespace icobench::kernels {
+
+template <bool bulk, class... Compiled>
+struct march_of_vertices : marching<march_chain<false, stage::interpolate>, bulk, Compiled...> {
+  using computes = stages<stage::interpolate>;
+  static constexpr launch tuned(access) {
+    return bulk ? launch{.block = {128, 1, 2}, .levels = 10}
+                : launch{.block = {64, 1, 2}, .levels = 4};
+  }
+
+  template <class Mesh, class T>
+  struct kernel {
+    Mesh mesh;
+    rectangle domain;
+    interpolate_operands<T> vertex;
+    index_t levels;
+
+    template <class Choice, class Thread>
+    ICOBENCH_DEVICE void operator()(Thread& t) const {
+      march_of_vertices::template run<Choice, T>(*this, t);
+    }
+  };
+};
+
+template <class Backend>
+void register_interpolate_march(registry& r) {
+  add_marches<Backend, march_of_vertices, 10>(r, march_info("interpolate", "separate"));
+}
+
+}  // namespace icobench::kernels

@@ -1,0 +1,39 @@
+// verts2cells by a march over rows, see shared/march.hpp: p of a row is read once, where `kloop`
+// reads it for the cells above and below.
+//
+// H200, doubles, 80 levels, 594x514 (298x257): read directly 245 us (64), bulk 246 (69), multicast
+// 241 (65); kloop 265 (72).
+#pragma once
+
+#include <shared/march.hpp>
+
+namespace icobench::kernels {
+
+template <bool bulk, class... Compiled>
+struct march_of_cells : marching<march_chain<false, stage::verts2cells>, bulk, Compiled...> {
+  using computes = stages<stage::verts2cells>;
+  static constexpr launch tuned(access) {
+    return bulk ? launch{.block = {128, 1, 2}, .levels = 10}
+                : launch{.block = {64, 1, 2}, .levels = 4};
+  }
+
+  template <class Mesh, class T>
+  struct kernel {
+    Mesh mesh;
+    rectangle domain;
+    verts2cells_operands<T> cell;
+    index_t levels;
+
+    template <class Choice, class Thread>
+    ICOBENCH_DEVICE void operator()(Thread& t) const {
+      march_of_cells::template run<Choice, T>(*this, t);
+    }
+  };
+};
+
+template <class Backend>
+void register_verts2cells_march(registry& r) {
+  add_marches<Backend, march_of_cells, 10>(r, march_info("verts2cells", "separate"));
+}
+
+}  // namespace icobench::kernels
