@@ -94,7 +94,7 @@ void add_separate(registry& all, const registry& registered, const chain& c) {
 void add_separate_verts2cells(registry& all, const registry& registered) {
   const chain& c = *find_chain("nabla4_interpolate_verts2cells");
   for (const variant& first : registered.variants()) {
-    if (first.info.chain != "nabla4_interpolate") { continue; }
+    if (first.info.chain != "nabla4_interpolate" || first.info.roofline) { continue; }
     variant_info info = first.info;
     info.chain = c.name;
     info.fusion += "_separate";

@@ -70,7 +70,7 @@ int verify_all(gpu::device& device, const problem& p, vertex_order vertices = ve
         }
         resident.poison_outputs();
         ready.run();
-        const verification result = resident.verify();
+        const verification result = v.info.roofline ? resident.verify_sums() : resident.verify();
         EXPECT_TRUE(result.ok) << to_string(launches.front()) << ": " << result.wrong
                                << " wrong values, largest error " << result.max_error;
         ++ran;
@@ -247,6 +247,28 @@ TEST(variants, refused_launches) {
             "32,levels=2,min_blocks=3: a thread of this kernel computes one level");
   EXPECT_EQ(refusal("nabla4_interpolate/strided/kloop/inlined_v2v/shuffle", "48x2").substr(0, 40),
             "48x2,levels=40: x has to be a power of t");
+}
+
+// A roofline has its own result, and no other variant is taken for one.
+TEST(variants, rooflines_compute_sums) {
+  gpu::simt_device device;
+  int rooflines = 0, others = 0;
+  for (const variant& v : registry::instance().variants()) {
+    const implementation* i = v.find("simt", precision::float64, ordering::per_vertex);
+    if (!i || v.access_ != access::strided || v.info.schedule != "kloop") { continue; }
+    SCOPED_TRACE(v.name());
+    auto mesh = std::make_shared<const grid>(make_torus({10, 9}));
+    problem p = make_problem(mesh, *find_chain(v.info.chain), 3, 2, precision::float64);
+    compute_reference(p);
+    resident_problem resident(device, p, {v.access_, i->ordering_, i->layout_});
+    resident.poison_outputs();
+    i->prepare(device, resident.view(), i->defaults).run();
+    EXPECT_EQ(resident.verify_sums().ok, v.info.roofline);
+    EXPECT_EQ(resident.verify().ok, !v.info.roofline);
+    (v.info.roofline ? rooflines : others)++;
+  }
+  EXPECT_GT(rooflines, 0);
+  EXPECT_GT(others, 0);
 }
 
 // A verification that cannot fail would be worth nothing.

@@ -31,6 +31,9 @@ struct variant_info {
   std::string fusion = "separate";  // how the stages of the chain are joined
   std::string feature = "";         // what else is special, if anything
   std::string description = "";     // one line for --list
+  // Reads and writes what the chain has to, but computes sums of what a point reads: its time is a
+  // bound in practice for the other variants, and no rival.
+  bool roofline = false;
 };
 
 // A variant made ready for one storage: run() enqueues its launches.

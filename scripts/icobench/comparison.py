@@ -74,9 +74,15 @@ def judge(reference, record, threshold):
     return result
 
 
+def rivals(records):
+    """Those that compute the chain; a roofline only reads and writes what the chain has to."""
+    return [r for r in records if "roofline" not in r["marks"]]
+
+
 def find_baseline(records, part):
     """One whose name contains `part`, else the plainest way of writing the chain."""
-    by_name = sorted(records, key=lambda r: r["name"])  # the same in every dump
+    # The same in every dump, and no roofline unless there is nothing else.
+    by_name = sorted(records, key=lambda r: ("roofline" in r["marks"], r["name"]))
     plain = {"access": "strided", "schedule": "naive", "fusion": "separate", "feature": ""}
     tests = [lambda r: part and part in r["name"]]
     for keys in (plain, ("access", "fusion"), ("fusion",), ()):
@@ -120,9 +126,10 @@ def rank(dump, baseline_part, threshold):
         if ranked:
             baseline = find_baseline(timed(records), baseline_part)
             table.title += f"; speed-up over {short_name(baseline)}"
-            table.rows = [ranked_row(n + 1, r, baseline, threshold) for n, r in enumerate(ranked)]
-        if len(ranked) > 1:
-            table.notes.append(runner_up(ranked[0], ranked[1], threshold))
+            ranks = {id(r): n for n, r in enumerate(rivals(ranked), 1)}
+            table.rows = [ranked_row(ranks.get(id(r)), r, baseline, threshold) for r in ranked]
+        if len(rivals(ranked)) > 1:
+            table.notes.append(runner_up(*rivals(ranked)[:2], threshold))
         table.notes += [", ".join(filter(None, [f"{short_name(r)}: {r['status']}", r["reason"]]))
                         for r in records if r["status"] != "ok"]
         tables.append(table)
@@ -202,6 +209,7 @@ def machine_advice(dump):
 ON_MARKS = {
     "suspect": "faster than the device allows for its reads and writes: data came from a cache "
                "(try a larger grid, --cache cold)",
+    "roofline": "reads and writes what the chain has to and computes sums only: a bound, no rival",
     "unresolved": "too short for the timer (try a larger grid or more levels)"}
 
 

@@ -108,6 +108,7 @@ double record::share_of_ceiling() const {
 
 std::vector<std::string> record::marks() const {
   std::vector<std::string> result;
+  if (variant_->info.roofline) { result.emplace_back("roofline"); }
   if (share_of_ceiling() > 1) { result.emplace_back("suspect"); }
   if (machine.throttled()) { result.emplace_back("throttled"); }
   if (machine.unstable()) { result.emplace_back("unstable"); }

@@ -52,8 +52,9 @@ struct record {
   double share_of_copy() const;        // that over the copy bandwidth
   floor_of_run floor() const;          // by the ceilings of the device
   double share_of_ceiling() const;     // the floor over the median: 1 where the binding one is met
-  // Why its time may mislead: "suspect" (faster than memory allows: the data came from a cache, or
-  // the measurement is wrong), "throttled", "unstable" (clocks), "unresolved" (too short).
+  // Why its time may mislead: "roofline" (computes something else), "suspect" (faster than memory
+  // allows: the data came from a cache, or the measurement is wrong), "throttled", "unstable"
+  // (clocks), "unresolved" (too short).
   std::vector<std::string> marks() const;
 };
 

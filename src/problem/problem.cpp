@@ -1,5 +1,7 @@
 #include "src/problem/problem.hpp"
 
+#include <cmath>
+
 #include <icobench/stencil/interpolate.hpp>
 #include <icobench/stencil/nabla4.hpp>
 #include <icobench/stencil/verts2cells.hpp>
@@ -103,6 +105,11 @@ void reference_verts2cells(problem& p, host_field& out) {
   });
 }
 
+// A torus numbers edges and cells with the vertices that own them.
+constexpr index_t owned_by_vertex(location l) {
+  return l == location::vertex ? 1 : l == location::edge ? 3 : 2;
+}
+
 }  // namespace
 
 index_t count(const grid& g, location l) {
@@ -145,6 +152,28 @@ void compute_reference(problem& p) {
         break;
     }
   }
+}
+
+host_field input_sums(const problem& p, field output) {
+  host_field result = p.fields.at(output);
+  const std::vector<field> read = inputs(*p.chain_);
+  const index_t share = owned_by_vertex(info(output).on);
+#pragma omp parallel for schedule(static)
+  for (index_t h = 0; h < result.entities; ++h) {
+    for (index_t k = 0; k < result.levels; ++k) {
+      if (std::isnan(result(h, 0, k))) { continue; }
+      double sum = 0;
+      for (const field f : read) {
+        const host_field& values = p.fields.at(f);
+        const index_t owned = owned_by_vertex(info(f).on);
+        for (index_t n = h / share * owned; n < (h / share + 1) * owned; ++n) {
+          for (index_t s = 0; s < values.slots; ++s) { sum += values.at_level(n, s, k); }
+        }
+      }
+      result(h, 0, k) = sum;
+    }
+  }
+  return result;
 }
 
 }  // namespace icobench

@@ -64,4 +64,9 @@ problem make_problem(std::shared_ptr<const grid>, const chain&, index_t levels, 
 // Adds the outputs of all stages, computed in double by plain loops over the grid's own tables.
 void compute_reference(problem&);
 
+// What a roofline variant writes to an output of the chain, once there is a reference: the sum of
+// the chain's inputs at the vertex of a torus that owns the point, at its edges and its cells. NaN
+// where the chain has no result.
+host_field input_sums(const problem&, field output);
+
 }  // namespace icobench

@@ -267,18 +267,32 @@ void resident_problem::poison_outputs() {
   device_.synchronize();
 }
 
-verification resident_problem::verify(bool on_device) const {
+template <class Compare>
+verification resident_problem::verify_outputs(Compare compare_output) const {
   verification result;
   result.tolerance = tolerance_of(problem_.precision_);
   for (const field f : problem_.chain_->outputs()) {
     if (problem_.precision_ == precision::float64) {
-      compare<double>(f, on_device, result);
+      compare_output.template operator()<double>(f, result);
     } else {
-      compare<float>(f, on_device, result);
+      compare_output.template operator()<float>(f, result);
     }
   }
   result.ok = result.wrong == 0;
   return result;
+}
+
+verification resident_problem::verify(bool on_device) const {
+  return verify_outputs([&]<class T>(field f, verification& result) {
+    if (on_device && right_on_device<T>(f, result)) { return; }
+    compare<T>(f, problem_.fields.at(f), result);
+  });
+}
+
+verification resident_problem::verify_sums() const {
+  return verify_outputs([&]<class T>(field f, verification& result) {
+    compare<T>(f, input_sums(problem_, f), result);
+  });
 }
 
 // False where there is something wrong, and where the device cannot tell.
@@ -328,9 +342,7 @@ bool resident_problem::right_on_device(field f, verification& result) const {
 }
 
 template <class T>
-void resident_problem::compare(field f, bool on_device, verification& result) const {
-  if (on_device && right_on_device<T>(f, result)) { return; }
-  const host_field& expected = problem_.fields.at(f);
+void resident_problem::compare(field f, const host_field& expected, verification& result) const {
   const gpu::buffer& memory = fields_[std::size_t(f)];
   std::vector<T> got(memory.bytes() / sizeof(T));
   device_.download(got.data(), memory.data(), memory.bytes());

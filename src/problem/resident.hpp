@@ -56,6 +56,8 @@ class resident_problem {
   // host; results that are wrong are copied as a whole. On simt that would only cost time.
   verification verify(bool on_device) const;
   verification verify() const { return verify(device_.backend() != "simt"); }
+  // The same for what a roofline variant writes, see input_sums.
+  verification verify_sums() const;
 
  private:
   void make_strided();
@@ -63,8 +65,10 @@ class resident_problem {
   void make_row_tables();
   template <class T>
   void upload_fields();
+  template <class Compare>
+  verification verify_outputs(Compare) const;
   template <class T>
-  void compare(field f, bool on_device, verification&) const;
+  void compare(field f, const host_field& expected, verification&) const;
   index_t neighbour(const table&, index_t row, index_t slot, location of) const;
   template <class T>
   bool right_on_device(field f, verification&) const;

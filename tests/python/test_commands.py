@@ -35,6 +35,19 @@ class Compare(support.ScriptTest):
         self.assertAlmostEqual(nabla4[0]["times_floor"], 1.45, delta=0.02)
         self.assertIn("no variant was throttled", advice[0])
 
+    def test_rooflines_are_no_rivals(self):
+        fast = [0.5 * s for s in SAMPLES]
+        path = self.write("a.json", synthetic.dump([
+            synthetic.record("nabla4/strided/kloop/roofline", fast, marks=["roofline"]),
+            synthetic.record("nabla4/strided/kloop/separate", SAMPLES),
+            synthetic.record(NAIVE, [2 * s for s in SAMPLES])]))
+        rows, advice = self.rows(path)
+        self.assertEqual([row["rank"] for row in rows], [None, 1, 2])
+        self.assertEqual([row["verdict"] for row in rows], ["faster", "faster", "baseline"])
+        self.assertTrue(any("1 roofline" in line for line in advice))
+        self.assertIn("fastest: strided/kloop/separate/128; the next, strided/naive/separate/128",
+                      self.run_script("compare", path))
+
     def test_chosen_baseline(self):
         rows, _ = self.rows(self.pair()[0], "--baseline", "indirect/naive")
         self.assertEqual([row["variant"] for row in rows if row["verdict"] == "baseline"],

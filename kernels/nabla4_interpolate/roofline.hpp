@@ -1,0 +1,53 @@
+// Reads what the fused chain has to and writes what it has to, at each vertex its own values: what
+// this takes, no variant is likely to beat. It computes sums, which are verified as such.
+//
+// Trades nothing: no neighbours, few registers, so that as many loads are in flight as can be.
+//
+// Not measured yet.
+#pragma once
+
+#include <shared/nabla4_interpolate.hpp>
+#include <shared/roofline.hpp>
+
+namespace icobench::kernels {
+
+template <bool vertical>
+struct roofline_to_vertices {
+  using computes = stages<stage::nabla4, stage::interpolate>;
+  using compiled = compiled_list<compiled_for<1>, compiled_for<4>, compiled_for<8>>;
+  static constexpr access only = access::strided;
+  static constexpr launch tuned(access) {
+    return {.block = {128, 1, 1}, .levels = vertical ? 10 : 40};
+  }
+
+  template <class Mesh, class T>
+  struct kernel {
+    Mesh mesh;
+    typename Mesh::domain domain;
+    nabla4_operands<T> edge;
+    interpolate_operands<T> vertex;
+    index_t levels;
+
+    template <class Thread>
+    ICOBENCH_DEVICE void operator()(Thread& t) const {
+      const index_t v = mesh.point(domain, t.x(), t.y());
+      if (v < 0) { return; }
+      const inputs_of_vertex<Mesh, T, vertical> read(mesh, edge, vertex, v);
+      for_levels<true>(t, levels, [&](index_t k) {
+        const T sum = read(edge, k);
+        gpu::store_streaming(vertex.p_u.address(v, k), sum);
+        gpu::store_streaming(vertex.p_v.address(v, k), sum);
+      });
+    }
+  };
+};
+
+template <class Backend>
+void register_nabla4_interpolate_roofline(registry& r) {
+  add_kloop<Backend, roofline_to_vertices<false>, roofline_to_vertices<true>>(
+      r, {.fusion = "roofline",
+          .description = "reads and writes what the chain has to, computes sums: a bound",
+          .roofline = true});
+}
+
+}  // namespace icobench::kernels

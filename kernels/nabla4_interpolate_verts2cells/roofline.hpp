@@ -1,0 +1,62 @@
+// Reads what the fused chain has to and writes what it has to, at each vertex its own values and
+// those of its cells: what this takes, no variant is likely to beat. It computes sums, which are
+// verified as such.
+//
+// Trades nothing: no neighbours, few registers, so that as many loads are in flight as can be.
+//
+// Not measured yet.
+#pragma once
+
+#include <shared/cells_of_point.hpp>
+#include <shared/roofline.hpp>
+
+namespace icobench::kernels {
+
+struct roofline_to_cells {
+  using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
+  using compiled = compiled_list<compiled_for<1>, compiled_for<4>, compiled_for<8>>;
+  static constexpr access only = access::strided;
+  static constexpr launch tuned(access) { return {.block = {128, 1, 1}, .levels = 40}; }
+
+  template <class Mesh, class T>
+  struct kernel {
+    Mesh mesh;
+    typename Mesh::domain domain;
+    nabla4_operands<T> edge;
+    interpolate_operands<T> vertex;
+    verts2cells_operands<T> cell;
+    index_t levels;
+
+    template <class Thread>
+    ICOBENCH_DEVICE void operator()(Thread& t) const {
+      const index_t v = mesh.point(domain, t.x(), t.y());
+      if (v < 0) { return; }
+      const inputs_of_vertex<Mesh, T, false> read(mesh, edge, vertex, v);
+      const index_t first = mesh.cell_of_point(v, 0);
+      T of_cells = 0;
+      ICOBENCH_UNROLL_ALL
+      for (int c = 0; c < 2; ++c) {
+        const verts2cells<T> stencil = cell.stencil(first + c);
+        ICOBENCH_UNROLL_ALL
+        for (int m = 0; m < 3; ++m) { of_cells += stencil.coeff_1[m] + stencil.coeff_2[m]; }
+      }
+      for_levels<true>(t, levels, [&](index_t k) {
+        const T sum = read(edge, k) + of_cells;
+        const T both[2] = {sum, sum};
+        store_cells(cell, first, k, both);
+      });
+    }
+  };
+};
+
+template <class Backend>
+void register_nabla4_interpolate_verts2cells_roofline(registry& r) {
+  add_gpu_variant<Backend, roofline_to_cells>(
+      r, {.chain = "nabla4_interpolate_verts2cells",
+          .schedule = "kloop",
+          .fusion = "roofline",
+          .description = "reads and writes what the chain has to, computes sums: a bound",
+          .roofline = true});
+}
+
+}  // namespace icobench::kernels
