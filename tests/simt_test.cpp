@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include <icobench/gpu/simt.hpp>
+#include <icobench/gpu/simt_backend.hpp>
 
 namespace {
 
@@ -273,6 +273,74 @@ TEST(simt, shared_memory_is_aligned_and_poisoned_for_each_block) {
   };
   simt_launch({3}, {8}, 8 * sizeof(double), kernel);
   EXPECT_EQ(blocks, 3);
+}
+
+// Each thread copies its value into one of two stages while the one before is summed.
+template <int left, bool with_barrier>
+std::vector<double> sums_of_copies() {
+  const std::vector<double> in{1, 2, 3, 4, 5, 6, 7, 8};
+  std::vector<double> out(4);
+  const auto kernel = [&](auto& t) {
+    double* stage = t.template shared<double>();
+    const unsigned me = t.rank(), next = (me + 1) % 4;
+    double sum = 0;
+    t.template copy_async<8>(stage + me, &in[me]);
+    t.commit_async();
+    t.template copy_async<8>(stage + 4 + me, &in[4 + me]);
+    t.commit_async();
+    t.template wait_async<left>();
+    if (with_barrier) t.sync();
+    sum += stage[me] + stage[next];
+    t.template wait_async<0>();
+    t.sync();
+    out[me] = sum + stage[4 + me] + stage[4 + next];
+  };
+  simt_launch({1}, {4}, 8 * sizeof(double), kernel);
+  return out;
+}
+
+TEST(simt, async_copies_are_there_after_the_wait_and_the_barrier) {
+  EXPECT_EQ((sums_of_copies<1, true>()), (std::vector<double>{14, 18, 22, 18}));
+  const auto some_nan = [](const std::vector<double>& values) {
+    return std::ranges::any_of(values, [](double x) { return std::isnan(x); });
+  };
+  EXPECT_TRUE(some_nan(sums_of_copies<2, true>()));
+  EXPECT_TRUE(some_nan(sums_of_copies<1, false>()));
+}
+
+TEST(simt, reports_misaligned_async_copies) {
+  const float values[4] = {};
+  const auto kernel = [&](auto& t) {
+    t.template copy_async<8>(t.template shared<char>(4), values);
+  };
+  EXPECT_TRUE(contains(error_of({}, {1}, kernel), {"misaligned copy", "copies 8 bytes", __FILE__}));
+}
+
+TEST(simt, boxes_are_zero_outside_the_field) {
+  std::vector<float> field(4 * 3 * 2);  // 4 x 3, one plane, 2 levels
+  std::iota(field.begin(), field.end(), 0.0f);
+  const icobench::gpu::tensor_map map =
+      icobench::gpu::simt_backend::make_tensor_map({.data = field.data(),
+                                                    .element_bytes = 4,
+                                                    .stride = {16, 48, 48},
+                                                    .extent = {4, 3, 1, 2},
+                                                    .size = {8, 2, 1, 1}});
+  std::vector<float> got;
+  const auto kernel = [&](auto& t) {
+    auto* box = t.template shared<float>();
+    icobench::gpu::bulk_barrier barrier{};
+    t.copy_box(box, map, {-4, 2, 0, 1}, barrier);
+    got.assign(box, box + 16);
+  };
+  simt_launch({1}, {1}, 16 * sizeof(float), kernel);
+  std::vector<float> expected(16, 0);
+  std::copy(field.begin() + 20, field.end(), expected.begin() + 4);  // j = 2 of level 1
+  EXPECT_EQ(got, expected);
+  const auto odd = [&](auto& t) {
+    icobench::gpu::bulk_barrier barrier{};
+    t.copy_box(t.template shared<float>(), map, {1, 0, 0, 0}, barrier);
+  };
+  EXPECT_TRUE(contains(error_of({}, {1}, odd), {"misaligned copy", "a box", __FILE__}));
 }
 
 TEST(simt, reports_divergent_block_barrier) {

@@ -29,12 +29,18 @@
 //   static constexpr ordering edges = ordering::per_orientation;   the one numbering it reads
 //   static constexpr bool bulk_copies = true;            it uses them
 //
-// A kernel that is compiled for shapes of blocks (its choices are each a compiled_shape) has
-// `template <class Shape, class Thread> operator()(Thread&)` and, except for the first where it
-// needs none,
+// A kernel that is compiled for shapes of blocks (its choices are each a compiled_shape or a
+// compiled_pipeline) has `template <class Shape, class Thread> operator()(Thread&)` and, where it
+// needs them,
 //
 //   template <class Shape, class T>
 //   static constexpr std::size_t shared_bytes_of();      shared memory of a block
+//   template <class Shape, class Kernel, class F>
+//   static void describe_boxes(Kernel&, F tensor_map);   sets its tensor maps, each made by
+//                                                        tensor_map(gpu::tensor_box)
+//
+// and, if each is a compiled_shape,
+//
 //   template <class Shape>
 //   static gpu::extent3 grid(const rectangle&, index_t levels,   blocks; `resident` run at once
 //                            unsigned resident);
@@ -222,9 +228,7 @@ struct in_order {
 inline void check_launch(const gpu::extent3& grid, const launch& l,
                          const gpu::device_facts& facts) {
   const auto threads = l.block.volume();
-  const auto limit = std::min<unsigned long long>(
-      max_block_threads,
-      facts.max_threads_per_block ? unsigned(facts.max_threads_per_block) : max_block_threads);
+  const auto limit = facts.max_threads_per_block ? unsigned(facts.max_threads_per_block) : 1024u;
   if (threads > limit) {
     throw unsupported("a block of " + std::to_string(threads) + " threads exceeds the limit of " +
                       std::to_string(limit));
@@ -236,6 +240,17 @@ inline void check_launch(const gpu::extent3& grid, const launch& l,
   if (grid.y > 65535 || grid.z > 65535) {
     throw unsupported("a grid of " + std::to_string(grid.y) + " x " + std::to_string(grid.z) +
                       " blocks in its second and third direction exceeds the limit of 65535");
+  }
+}
+
+// Tensor maps have rules of alignment.
+inline void check_tensor_box(const gpu::tensor_box& box) {
+  const auto refuse = [](const std::string& what, std::int64_t bytes) {
+    throw unsupported("tensor maps need " + what + " of a multiple of 16 bytes, not " +
+                      std::to_string(bytes));
+  };
+  for (const std::int64_t stride : box.stride) {
+    if (stride % 16 != 0) { refuse("rows and planes", stride); }
   }
 }
 
@@ -332,10 +347,16 @@ template <class... Compiled>
 std::string choices(compiled_list<Compiled...>) {
   std::string text;
   const auto add = [&]<class C>(C) {
-    if constexpr (has_shape<C>) {
+    if constexpr (requires { C::levels; }) {
       text += " " + to_string(launch{.block = C::block, .levels = C::levels});
+    } else if constexpr (has_shape<C>) {
+      text += " " + to_string(launch{.block = C::block,
+                                     .min_blocks = C::min_blocks,
+                                     .stages = C::stages,
+                                     .copy_bytes = C::copy_bytes});
     } else {
-      text += " min_blocks=" + std::to_string(C::min_blocks);
+      text += " min_blocks=" + std::to_string(C::min_blocks) + " (up to " +
+              std::to_string(C::max_threads) + " threads)";
       if (C::tables == table_use::rows) { text += ",tables=rows"; }
       if (C::tables == table_use::by_vertex) { text += ",tables=by_vertex"; }
     }
@@ -344,23 +365,37 @@ std::string choices(compiled_list<Compiled...>) {
   return text;
 }
 
-template <class... Compiled>
+template <class Family, class Compiled>
+constexpr bool has_own_grid() {
+  return requires(const rectangle& domain) {
+    Family::template grid<Compiled>(domain, 1, 1u);
+  };
+}
+template <class Family, class... Compiled>
 constexpr bool has_own_grid(compiled_list<Compiled...>) {
-  return (has_shape<Compiled> && ...);
+  return (has_own_grid<Family, Compiled>() && ...);
 }
 
 template <class Backend, class Family, class Compiled, class Mesh, class T>
 prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, const launch& l) {
   using Kernel = typename Family::template kernel<Mesh, T>;
   const typename Family::computes computes;
-  const auto kernel = make_kernel<Kernel, Mesh, T, layout::ifirst>(s, computes);
+  auto kernel = make_kernel<Kernel, Mesh, T, layout::ifirst>(s, computes);
   using instance = typename Backend::template instance<Compiled>;
   using ordered_kernel = in_order<Kernel, Compiled>;
   const gpu::device_facts facts = device.facts();
   const std::size_t shared = shared_bytes<Family, Compiled, Mesh, T>(l, facts);
   gpu::extent3 grid;
   unsigned cluster = 1;
-  if constexpr (has_shape<Compiled>) {
+  if constexpr (requires(gpu::tensor_map(*make)(const gpu::tensor_box&)) {
+                  Family::template describe_boxes<Compiled>(kernel, make);
+                }) {
+    Family::template describe_boxes<Compiled>(kernel, [](const gpu::tensor_box& box) {
+      check_tensor_box(box);
+      return Backend::make_tensor_map(box);
+    });
+  }
+  if constexpr (has_own_grid<Family, Compiled>()) {
     cluster = Family::template cluster<Compiled>(s.levels);
     const unsigned resident = Backend::template resident_blocks<instance, ordered_kernel>(
         device, l.block, shared, cluster);
@@ -369,8 +404,8 @@ prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, co
     grid = cover<Family>(kernel.domain, s.levels, l);
   }
   // Kernels that make their own grid know the order of its blocks.
-  bool by_levels =
-      !has_shape<Compiled> && levels_first(l, coefficient_bytes<Mesh, T>(s, computes), facts);
+  bool by_levels = !has_own_grid<Family, Compiled>() &&
+                   levels_first(l, coefficient_bytes<Mesh, T>(s, computes), facts);
   // Points along y or z have a limit that those along x have not.
   if (l.order == block_order::by_size && std::max(grid.x, grid.y) > 65535) { by_levels = false; }
   if (by_levels) { grid = {grid.z, grid.x, grid.y}; }
@@ -408,7 +443,7 @@ prepared_kernel prepare_kernel(const gpu::device& device, storage s, const launc
     // Levels and slots are aligned by the storage; rows of floats may start anywhere.
     if ((s.row | s.plane) % 2 != 0) { throw unsupported("bulk copies need rows of even length"); }
   }
-  constexpr bool own_grid = has_own_grid(typename Family::compiled{});
+  constexpr bool own_grid = has_own_grid<Family>(typename Family::compiled{});
   if (own_grid && (l.adjacent || l.order != block_order::by_size || l.stores != hint::by_kernel)) {
     refuse("this kernel orders its blocks, levels and stores itself");
   }
@@ -427,9 +462,7 @@ prepared_kernel prepare_kernel(const gpu::device& device, storage s, const launc
   };
   const auto any_compiled = [&]<class... C>(compiled_list<C...>) { return (compiled(C{}) || ...); };
   if (!any_compiled(typename Family::compiled{})) {
-    refuse("min_blocks=" + std::to_string(l.min_blocks) +
-           (own_grid ? ", the block or the levels are" : " or the use of tables is") +
-           " not among the compiled choices:" + choices(typename Family::compiled{}));
+    refuse("not among the compiled choices:" + choices(typename Family::compiled{}));
   }
   return result;
 }

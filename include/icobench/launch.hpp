@@ -11,8 +11,9 @@
 
 namespace icobench {
 
-// A kernel is compiled for blocks of at most this many threads: 512 would cap every thread at 128
-// registers on NVIDIA, 1024 at 64, and AMD needs the bound to be stated beyond 256.
+// A kernel is compiled for blocks of at most this many threads unless it says otherwise: 512 cap
+// every thread at 128 registers on NVIDIA, 1024 at 64, and AMD needs the bound to be stated beyond
+// 256.
 inline constexpr unsigned max_block_threads = 256;
 
 // Blocks start roughly in the order of their numbers. Along levels first, the coefficients of a
@@ -33,24 +34,43 @@ struct launch {
   hint stores = hint::by_kernel;  // of results
   kept persist = kept::nothing;
   table_use tables = table_use::slots;
+  int stages = 0;      // levels in shared memory at once, of kernels that copy them ahead
+  int copy_bytes = 0;  // width of these copies, where it is a choice
   bool operator==(const launch&) const = default;
 };
 
 // The compile-time part of a launch. Each one that a variant lists is one more copy of its kernel.
-template <int min_blocks_ = 1, table_use tables_ = table_use::slots>
+template <int min_blocks_ = 1, unsigned max_threads_ = max_block_threads>
 struct compiled_for {
   static constexpr int min_blocks = min_blocks_;
-  static constexpr table_use tables = tables_;
+  static constexpr unsigned max_threads = max_threads_;
+  static constexpr table_use tables = table_use::slots;
 };
 
 // The same for kernels that are compiled for a block and a number of levels, too. Up to so many
 // blocks in a row may be a cluster (sm_90).
 template <unsigned x, unsigned y, unsigned z, int levels_, unsigned cluster_ = 1>
-struct compiled_shape : compiled_for<> {
+struct compiled_shape
+    : compiled_for<1, (x * y * z > max_block_threads ? x * y * z : max_block_threads)> {
   static constexpr gpu::extent3 block{x, y, z};
   static constexpr int levels = levels_;
   static constexpr unsigned cluster = cluster_;
 };
+
+// For kernels of single stencils: another way to read tables.
+template <table_use tables_>
+struct compiled_reading : compiled_for<> {
+  static constexpr table_use tables = tables_;
+};
+
+// And for kernels that copy so many levels ahead to shared memory, so many bytes at a time.
+template <unsigned x, unsigned y, int stages_, int copy_bytes_ = 0, int min_blocks_ = 1>
+struct compiled_pipeline
+    : compiled_for<min_blocks_, (x * y > max_block_threads ? x * y : max_block_threads)> {
+  static constexpr gpu::extent3 block{x, y, 1};
+  static constexpr int stages = stages_, copy_bytes = copy_bytes_;
+};
+
 template <class Compiled>
 inline constexpr bool has_shape = requires {
   Compiled::block;
@@ -59,9 +79,19 @@ inline constexpr bool has_shape = requires {
 template <class Compiled>
 constexpr bool is_compiled_for(const launch& l) {
   if constexpr (has_shape<Compiled>) {
-    if (l.block != Compiled::block || l.levels != Compiled::levels) { return false; }
+    if (l.block != Compiled::block) { return false; }
   }
-  return l.min_blocks == Compiled::min_blocks && l.tables == Compiled::tables;
+  if constexpr (requires { Compiled::levels; }) {
+    if (l.levels != Compiled::levels) { return false; }
+  }
+  launch copies;  // what others than pipelines have
+  if constexpr (requires { Compiled::stages; }) {
+    copies.stages = Compiled::stages;
+    copies.copy_bytes = Compiled::copy_bytes;
+  }
+  return l.min_blocks == Compiled::min_blocks && l.block.volume() <= Compiled::max_threads &&
+         l.stages == copies.stages && l.copy_bytes == copies.copy_bytes &&
+         l.tables == Compiled::tables;
 }
 
 namespace detail {
@@ -102,6 +132,8 @@ inline std::string to_string(const launch& l) {
   for (const auto& word : detail::launch_words) {
     if (word.is(l)) { text += "," + std::string(word.text); }
   }
+  if (l.stages != 0) { text += ",stages=" + std::to_string(l.stages); }
+  if (l.copy_bytes != 0) { text += ",copy_bytes=" + std::to_string(l.copy_bytes); }
   return text;
 }
 
@@ -157,8 +189,14 @@ inline launch parse_launch(std::string_view text, launch result) {
     } else if (text.starts_with("min_blocks=")) {
       text.remove_prefix(11);
       result.min_blocks = detail::take_number(text, 1);
+    } else if (text.starts_with("stages=")) {
+      text.remove_prefix(7);
+      result.stages = detail::take_number(text, 0);
+    } else if (text.starts_with("copy_bytes=")) {
+      text.remove_prefix(11);
+      result.copy_bytes = detail::take_number(text, 0);
     } else if (!detail::take_word(text, result)) {
-      std::string known = "XxYxZ, levels=, min_blocks=";
+      std::string known = "XxYxZ, levels=, min_blocks=, stages=, copy_bytes=";
       for (const auto& word : detail::launch_words) { known += ", " + std::string(word.text); }
       throw std::invalid_argument("unknown part '" + std::string(text) + "': known are " + known);
     }

@@ -23,8 +23,10 @@ namespace icobench::kernels {
 template <bool vertical, bool batched>
 struct inlined_cached {
   using computes = stages<stage::nabla4, stage::interpolate>;
-  using compiled = std::conditional_t<batched, compiled_list<compiled_for<2>, compiled_for<3>>,
-                                      compiled_list<compiled_for<1>, compiled_for<2>>>;
+  using compiled =
+      std::conditional_t<batched,
+                         compiled_list<compiled_for<2>, compiled_for<3>, compiled_for<1, 512>>,
+                         compiled_list<compiled_for<1>, compiled_for<2>>>;
   static constexpr access only = access::strided;
   ICOBENCH_FUNCTION static constexpr overlap halo() { return {1, 0, 1, 1}; }
   static constexpr launch tuned(access) {
@@ -73,13 +75,9 @@ struct inlined_cached {
           z_nabla4[threads.id({me, c})] = edges(edge, c, k, vertical ? k : 0);
         }
       };
-      const neighbours<index_t, 6> around = v2e(threads, me);
       const auto compute_vertex = [&](const interpolate<T>& stencil, index_t k, const T* z_nabla4) {
         if (k >= w.end || !point.has_result) { return; }
-        neighbours<T, 6> p_e;
-        ICOBENCH_UNROLL_ALL
-        for (int s = 0; s < 6; ++s) { p_e[s] = z_nabla4[around[s]]; }
-        vertex.store(point.id, k, stencil(p_e));
+        vertex.store(point.id, k, stencil(edges_of_thread(threads, z_nabla4, me)));
       };
 
       if constexpr (batched) {
@@ -108,6 +106,8 @@ struct inlined_cached_batched : inlined_cached<vertical, true> {};
 
 template <bool vertical>  // the same kernel
 struct inlined_cached_batched<vertical, false> : inlined_cached<vertical, true> {
+  using compiled =
+      compiled_list<compiled_for<2>, compiled_for<4>, compiled_for<2, 512>, compiled_for<1, 1024>>;
   static constexpr launch tuned(access) {
     return {.block = {32, 8, 1},
             .min_blocks = 2,

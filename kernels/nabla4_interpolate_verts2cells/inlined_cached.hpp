@@ -78,12 +78,10 @@ struct inlined_cached_verts2cells {
         if (!point.has_result) { return; }
         finish_from_edges(threads, me, point.id, each_level);
       } else {
-        const gpu::index3 at = t.thread();
-        const bool has_edges = at.x >= 1 && at.y >= 1 && at.y + 1 < t.block_dim().y;
-        if (has_edges) {
+        if (has_six_edges(t)) {
           const interpolate<T> stencil = vertex.stencil(point.id);
           each_level([&](index_t, T* level) {
-            const vector2<T> p = stencil(around(threads, level, me));
+            const vector2<T> p = stencil(edges_of_thread(threads, level, me));
             level[3 * threads.plane + me] = p.u;
             level[4 * threads.plane + me] = p.v;
           });
@@ -95,17 +93,6 @@ struct inlined_cached_verts2cells {
     }
 
    private:
-    // nabla4 on the edges of a thread's vertex.
-    template <class Threads>
-    ICOBENCH_DEVICE static neighbours<T, 6> around(const Threads& threads, const T* level,
-                                                   index_t owner) {
-      const neighbours<index_t, 6> ids = v2e(threads, owner);
-      neighbours<T, 6> p_e;
-      ICOBENCH_UNROLL_ALL
-      for (int s = 0; s < 6; ++s) { p_e[s] = level[ids[s]]; }
-      return p_e;
-    }
-
     template <class Threads, class EachLevel>
     ICOBENCH_DEVICE void finish_from_vertices(const Threads& threads, index_t me, index_t point,
                                               const EachLevel& each_level) const {
@@ -135,7 +122,7 @@ struct inlined_cached_verts2cells {
         vector2<T> p[4];
         ICOBENCH_UNROLL_ALL
         for (int n = 0; n < 4; ++n) {
-          p[n] = at_corner[n](around(threads, level, me + (n / 2) * threads.row + n % 2));
+          p[n] = at_corner[n](edges_of_thread(threads, level, me + (n / 2) * threads.row + n % 2));
         }
         const T result[2] = {stencil[0]({{p[0].u, p[2].u, p[1].u}}, {{p[0].v, p[2].v, p[1].v}}),
                              stencil[1]({{p[1].u, p[2].u, p[3].u}}, {{p[1].v, p[2].v, p[3].v}})};

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include <shared/bulk_copies.hpp>
 #include <shared/march_rows.hpp>
 
 namespace icobench::kernels {
@@ -297,16 +298,6 @@ struct marching {
     march<Operands, shape, rows, Thread>(f, t).run();
   }
 };
-
-// Registers a march with bulk copies where the backend has them.
-template <class Backend, class Family>
-void add_if_bulk_copies(registry& r, const variant_info& info) {
-  if constexpr (Backend::bulk_copies) {
-    add_gpu_variant<Backend, Family>(r, info);
-  } else {
-    r.add_absent(info, access::strided, Backend::name, "bulk copies and clusters are sm_90's");
-  }
-}
 
 inline variant_info march_info(std::string_view chain, std::string_view fusion) {
   return {.chain = std::string(chain),

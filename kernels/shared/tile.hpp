@@ -35,12 +35,30 @@ struct tile_point {
   }
 };
 
+// Whether a thread's vertex has all its six edges in the tile.
+template <class Thread>
+ICOBENCH_DEVICE inline bool has_six_edges(const Thread& t) {
+  const gpu::index3 at = t.thread();
+  return at.x >= 1 && at.y >= 1 && at.y + 1 < t.block_dim().y;
+}
+
 // The threads of a block as the vertices of a torus, x along i and y along j: its closed forms give
 // the places in shared memory of what other threads of the block computed, in planes as large as
 // the block, one an orientation.
 template <class Thread>
 ICOBENCH_DEVICE inline strided_mesh<ordering::per_orientation> mesh_of_block(const Thread& t) {
   return {index_t(t.block_dim().x), index_t(t.block_dim().volume())};
+}
+
+// What these edges of the vertex of thread `owner` have, in planes in shared memory.
+template <class Threads, class T>
+ICOBENCH_DEVICE inline neighbours<T, 6> edges_of_thread(const Threads& threads, const T* planes,
+                                                        index_t owner) {
+  const neighbours<index_t, 6> ids = v2e(threads, owner);
+  neighbours<T, 6> p_e;
+  ICOBENCH_UNROLL_ALL
+  for (int s = 0; s < 6; ++s) { p_e[s] = planes[ids[s]]; }
+  return p_e;
 }
 
 }  // namespace icobench::kernels

@@ -69,6 +69,22 @@ struct bulk_barrier {
   std::uint64_t state;
 };
 
+// What copy_box of the thread copies: boxes of a field of four dimensions, the first one
+// contiguous. What lies outside the field is read as 0. A box begins at a multiple of 16 bytes, and
+// so do all rows and planes.
+struct tensor_box {
+  const void* data = nullptr;
+  int element_bytes = 0;
+  std::int64_t stride[3] = {};  // bytes from one to the next in the other dimensions
+  int extent[4] = {};           // of the field
+  int size[4] = {};             // of a box
+};
+
+// The same in the form that the device reads, a part of a kernel.
+struct alignas(128) tensor_map {
+  std::uint64_t words[16] = {};
+};
+
 // Stores past the caches (evict first): nobody should read it soon.
 template <class T>
 ICOBENCH_FUNCTION inline void store_streaming(T* p, T value) {

@@ -25,6 +25,7 @@
 #define ICOBENCH_PINNED_FREE hipHostFree
 #define ICOBENCH_SHUFFLE(kind, ...) __shfl##kind(__VA_ARGS__)
 #else
+#include <cuda.h>
 #include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
@@ -138,6 +139,37 @@ struct native_thread {
                             [=](unsigned word) { return ICOBENCH_SHUFFLE(_xor, word, m, w); });
   }
 
+  template <int bytes>
+  ICOBENCH_DEVICE void copy_async(void* to, const void* from) const {
+    static_assert(bytes == 4 || bytes == 8 || bytes == 16);
+#if __CUDA_ARCH__ >= 800
+    if constexpr (bytes == 16) {  // past the L1 cache
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from)
+                   : "memory");
+    } else {
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address(to)), "l"(from),
+                   "n"(bytes)
+                   : "memory");
+    }
+#else
+    struct alignas(bytes) word {
+      unsigned part[bytes / 4];
+    };
+    *static_cast<word*>(to) = *static_cast<const word*>(from);
+#endif
+  }
+  ICOBENCH_DEVICE void commit_async() const {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+  }
+  template <int newest>
+  ICOBENCH_DEVICE void wait_async() const {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(newest) : "memory");
+#endif
+  }
+
 #if !defined(__HIPCC__)
   ICOBENCH_DEVICE void init_bulk(bulk_barrier& barrier, unsigned copies) const {
 #if __CUDA_ARCH__ >= 900
@@ -173,6 +205,16 @@ struct native_thread {
           "l"(from), "r"(bytes), "r"(shared_address(&barrier))
           : "memory");
     }
+#endif
+  }
+  ICOBENCH_DEVICE void copy_box(void* to, const tensor_map& map, const int (&at)[4],
+                                bulk_barrier& barrier) const {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes "
+        "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(shared_address(to)),
+        "l"(&map), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(shared_address(&barrier))
+        : "memory");
 #endif
   }
   ICOBENCH_DEVICE unsigned cluster_size() const {
@@ -238,17 +280,18 @@ struct native_thread {
 
 // The second launch bound caps registers: blocks that fit a multiprocessor on NVIDIA, waves that
 // fit one of its four SIMD units on AMD.
-constexpr int resident_bound(int min_blocks) {
+template <class Compiled>
+constexpr int resident_bound() {
 #if defined(__HIPCC__)
   constexpr int wave = 64, units = 4;
-  return min_blocks * int(max_block_threads) / (wave * units);
+  return Compiled::min_blocks * int(Compiled::max_threads) / (wave * units);
 #else
-  return min_blocks;
+  return Compiled::min_blocks;
 #endif
 }
 
 template <class Compiled, class Kernel>
-__global__ void __launch_bounds__(max_block_threads, resident_bound(Compiled::min_blocks))
+__global__ void __launch_bounds__(Compiled::max_threads, resident_bound<Compiled>())
     entry(const ICOBENCH_GRID_CONSTANT Kernel kernel) {
   native_thread thread;
   kernel(thread);
@@ -468,6 +511,48 @@ struct native_backend {
             kernel);
     native::check(ICOBENCH_GPU(GetLastError)(), "launch");
   }
+
+#if !defined(__HIPCC__)
+  // The driver makes it; it is found at run time, so that programs start without one.
+  static tensor_map make_tensor_map(const tensor_box& box) {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult status{};
+#if CUDART_VERSION >= 12050
+    native::check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
+                                                   cudaEnableDefault, &status),
+                  "tensor maps");
+#else
+    native::check(
+        cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found, cudaEnableDefault, &status),
+        "tensor maps");
+#endif
+    if (status != cudaDriverEntryPointSuccess) {
+      throw device_error("the driver makes no tensor maps");
+    }
+    const auto encode = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(found);
+    cuuint64_t extent[4], stride[3];
+    cuuint32_t size[4], every[4];
+    for (int d = 0; d < 4; ++d) {
+      extent[d] = cuuint64_t(box.extent[d]);
+      size[d] = cuuint32_t(box.size[d]);
+      every[d] = 1;
+      if (d > 0) { stride[d - 1] = cuuint64_t(box.stride[d - 1]); }
+    }
+    static_assert(sizeof(tensor_map) == sizeof(CUtensorMap) &&
+                  alignof(tensor_map) >= alignof(CUtensorMap));
+    tensor_map result;
+    const CUresult made = encode(
+        reinterpret_cast<CUtensorMap*>(&result),
+        box.element_bytes == 8 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+        4, const_cast<void*>(box.data), extent, stride, size, every, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (made != CUDA_SUCCESS) {
+      throw device_error("a tensor map is refused: driver error " + std::to_string(int(made)));
+    }
+    return result;
+  }
+#endif
 
   // Throws device_error when there is no such device.
   static std::unique_ptr<device> open(int index = 0);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -117,6 +118,31 @@ class simt_thread {
     return reinterpret_cast<T*>(scheduler_->shared(*state_, byte_offset, place));
   }
 
+  // Copies from global to shared memory that run by themselves (elsewhere than on sm_80 and later
+  // they are over at once): `bytes` bytes, 4, 8 or 16, to which both addresses are aligned.
+  // commit_async makes a group of the thread's copies since the last one; wait_async waits until
+  // all of its groups but the `newest` are there. Others see them after the next barrier. Here they
+  // come as late as can be, and until then what they go to is NaN.
+  template <int bytes>
+  void copy_async(void* to, const void* from, source_place place = source_place::here()) const {
+    static_assert(bytes == 4 || bytes == 8 || bytes == 16);
+    if (reinterpret_cast<std::uintptr_t>(to) % bytes != 0 ||
+        reinterpret_cast<std::uintptr_t>(from) % bytes != 0)
+      scheduler_->fail(*state_, "misaligned copy",
+                       "copies " + std::to_string(bytes) + " bytes at " + detail::to_string(place));
+    std::memset(to, 0xff, bytes);
+    state_->copies.push_back({to, from, bytes, state_->groups});
+  }
+  void commit_async() const { ++state_->groups; }
+  template <int newest>
+  void wait_async() const {
+    auto& copies = state_->copies;
+    while (!copies.empty() && copies.front().group + newest < state_->groups) {
+      std::memcpy(copies.front().to, copies.front().from, copies.front().bytes);
+      copies.pop_front();
+    }
+  }
+
   // Copies from global to shared memory that run by themselves (sm_90). A barrier is made by one
   // thread for a number of calls of expect_bulk, and may be used after the next sync(). Each call
   // announces bytes that copy_bulk brings (a multiple of 16, as are the addresses). wait_bulk,
@@ -126,6 +152,32 @@ class simt_thread {
   void expect_bulk(bulk_barrier&, unsigned) const {}
   void copy_bulk(void* to, const void* from, unsigned bytes, bulk_barrier&, bool) const {
     std::memcpy(to, from, bytes);
+  }
+  // A box of a tensor map's field, from this element on, contiguous and aligned to 128 bytes. The
+  // hardware takes a beginning that is not aligned to 16 bytes for an illegal instruction.
+  void copy_box(void* to, const tensor_map& map, const int (&at)[4], bulk_barrier&,
+                source_place place = source_place::here()) const {
+    tensor_box box;
+    std::memcpy(&box, map.words, sizeof box);
+    if (reinterpret_cast<std::uintptr_t>(to) % 128 != 0 || at[0] * box.element_bytes % 16 != 0)
+      scheduler_->fail(*state_, "misaligned copy", "copies a box at " + detail::to_string(place));
+    auto* next = static_cast<std::byte*>(to);
+    const int count = box.size[0] * box.size[1] * box.size[2] * box.size[3];
+    for (int n = 0; n < count; ++n, next += box.element_bytes) {
+      std::int64_t offset = 0;
+      bool inside = true;
+      for (int d = 0, left = n; d < 4; left /= box.size[d++]) {
+        const int x = at[d] + left % box.size[d];
+        offset += x * (d == 0 ? box.element_bytes : box.stride[d - 1]);
+        inside = inside && x >= 0 && x < box.extent[d];
+      }
+      if (inside) {
+        std::memcpy(next, static_cast<const std::byte*>(box.data) + offset,
+                    std::size_t(box.element_bytes));
+      } else {
+        std::memset(next, 0, std::size_t(box.element_bytes));
+      }
+    }
   }
   void wait_bulk(bulk_barrier&, unsigned, source_place place = source_place::here()) const {
     sync(place);

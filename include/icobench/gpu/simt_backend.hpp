@@ -1,6 +1,7 @@
 // The backend `simt` of the registry: see simt.hpp.
 #pragma once
 
+#include <cstring>
 #include <memory>
 
 #include <icobench/gpu/host.hpp>
@@ -50,6 +51,14 @@ struct simt_backend {
   static void launch(const device& d, extent3 grid, extent3 block, std::size_t shared_bytes,
                      const Kernel& kernel, unsigned = 1, const kept_window& = {}) {
     simt_launch(grid, block, shared_bytes, kernel, static_cast<const simt_device&>(d).settings);
+  }
+
+  // simt_thread reads the description itself.
+  static tensor_map make_tensor_map(const tensor_box& box) {
+    static_assert(sizeof box <= sizeof(tensor_map));
+    tensor_map result;
+    std::memcpy(result.words, &box, sizeof box);
+    return result;
   }
 
   static std::unique_ptr<device> open(int = 0) { return std::make_unique<simt_device>(); }

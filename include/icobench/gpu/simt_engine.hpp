@@ -15,6 +15,7 @@
 #include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <new>
@@ -217,6 +218,13 @@ struct thread_group {
   const thread_state* has_left = nullptr;
 };
 
+// A copy that runs by itself.
+struct pending_copy {
+  void* to;
+  const void* from;
+  unsigned bytes, group;
+};
+
 // What the scheduler knows of one GPU thread.
 struct thread_state {
   index3 index;
@@ -227,6 +235,8 @@ struct thread_state {
   const thread_group* group = nullptr;  // where it waits or waited last
   source_place place;
   alignas(16) std::array<std::array<std::byte, 16>, 2> slots{};
+  std::deque<pending_copy> copies;  // in the order of their groups
+  unsigned groups = 0;              // how many are complete
 };
 
 // Thrown through a kernel to unwind it after an error; not an std::exception, so that no kernel
@@ -402,6 +412,8 @@ inline void block_scheduler::start_block() {
     each.runs_on = nullptr;
     each.finished = false;
     each.parity = 0;
+    each.copies.clear();
+    each.groups = 0;
   }
   block_ = {.barrier_name = "block barrier", .begin = 0, .size = count};
   for (unsigned begin = 0; begin < count; begin += warp_size())

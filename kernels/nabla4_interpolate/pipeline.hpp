@@ -1,0 +1,67 @@
+// As inlined_cached with a barrier for each level, but u, v and z of the levels to come are copied
+// to shared memory meanwhile, see shared/pipeline.hpp.
+//
+// Trades shared memory (12 KB a stage) for the wait for u, v and z: a stage is a level on its way,
+// and the copies need no registers. `pipeline`: each thread copies 8 or 16 bytes at a time (sm_80;
+// elsewhere through registers, at once). `tensor`: one thread has three boxes copied, by the copy
+// engine of sm_90, which takes the addresses and the bounds off the threads.
+//
+// Not measured yet.
+// may spill (min_blocks=2): registers capped so that two blocks fit
+#pragma once
+
+#include <shared/nabla4_interpolate.hpp>
+#include <shared/pipeline.hpp>
+
+namespace icobench::kernels {
+
+template <bool vertical, bool boxes, class... Compiled>
+struct pipeline_to_vertices : pipelined<false, vertical, boxes, Compiled...> {
+  using computes = stages<stage::nabla4, stage::interpolate>;
+  static constexpr launch tuned(access) {
+    return {.block = {32, 16, 1}, .levels = 40, .stages = 3, .copy_bytes = boxes ? 0 : 16};
+  }
+
+  template <class Mesh, class T>
+  struct kernel {
+    Mesh mesh;
+    rectangle domain;
+    nabla4_operands<T> edge;
+    interpolate_operands<T> vertex;
+    index_t levels;
+    typename pipeline_to_vertices::box_maps maps{};
+
+    template <class Choice, class Thread>
+    ICOBENCH_DEVICE void operator()(Thread& t) const {
+      pipeline_to_vertices::template run<Choice, T>(*this, t);
+    }
+  };
+};
+
+template <bool vertical>
+using async_to_vertices =
+    pipeline_to_vertices<vertical, false, compiled_pipeline<32, 16, 3, 16>,
+                         compiled_pipeline<32, 16, 2, 16>, compiled_pipeline<32, 16, 4, 16>,
+                         compiled_pipeline<32, 16, 2, 8>, compiled_pipeline<32, 16, 3, 8>,
+                         compiled_pipeline<32, 16, 4, 8>, compiled_pipeline<32, 8, 3, 16, 2>>;
+template <bool vertical>
+using boxes_to_vertices =
+    pipeline_to_vertices<vertical, true, compiled_pipeline<32, 16, 3>, compiled_pipeline<32, 16, 2>,
+                         compiled_pipeline<32, 16, 4>, compiled_pipeline<32, 8, 3, 0, 2>>;
+
+template <class Backend>
+void register_nabla4_interpolate_pipeline(registry& r) {
+  variant_info info{.fusion = "inlined_cached",
+                    .feature = "pipeline",
+                    .description = "tiles of u, v and z copied to shared memory levels ahead"};
+  add_kloop<Backend, async_to_vertices<false>, async_to_vertices<true>>(r, info);
+  info.feature = "tensor";
+  info.description = "the same with boxes of tensor maps";
+  info.schedule = "kloop";
+  info.chain = "nabla4_interpolate";
+  add_if_bulk_copies<Backend, boxes_to_vertices<false>>(r, info);
+  info.chain = "nabla4_vertical_interpolate";
+  add_if_bulk_copies<Backend, boxes_to_vertices<true>>(r, info);
+}
+
+}  // namespace icobench::kernels

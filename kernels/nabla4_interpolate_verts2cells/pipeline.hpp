@@ -1,0 +1,59 @@
+// As inlined_cached, but level after level, and u, v and z of the levels to come are copied to
+// shared memory meanwhile, see shared/pipeline.hpp and nabla4_interpolate/pipeline.hpp.
+//
+// Trades shared memory (12 KB a stage) for the wait for u, v and z, one barrier a level, and 54
+// coefficients that a thread keeps. The rim of the tile costs as much as in inlined_cached.
+//
+// Not measured yet.
+// may spill (block_threads=512): as many threads have 128 registers at most
+#pragma once
+
+#include <shared/pipeline.hpp>
+
+namespace icobench::kernels {
+
+template <bool boxes, class... Compiled>
+struct pipeline_to_cells : pipelined<true, false, boxes, Compiled...> {
+  using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
+  static constexpr launch tuned(access) {
+    return {.block = {32, 16, 1}, .levels = 40, .stages = 3, .copy_bytes = boxes ? 0 : 16};
+  }
+
+  template <class Mesh, class T>
+  struct kernel {
+    Mesh mesh;
+    rectangle domain;
+    nabla4_operands<T> edge;
+    interpolate_operands<T> vertex;
+    verts2cells_operands<T> cell;
+    index_t levels;
+    typename pipeline_to_cells::box_maps maps{};
+
+    template <class Choice, class Thread>
+    ICOBENCH_DEVICE void operator()(Thread& t) const {
+      pipeline_to_cells::template run<Choice, T>(*this, t);
+    }
+  };
+};
+
+template <class Backend>
+void register_nabla4_interpolate_verts2cells_pipeline(registry& r) {
+  variant_info info{.chain = "nabla4_interpolate_verts2cells",
+                    .schedule = "kloop",
+                    .fusion = "inlined_cached",
+                    .feature = "pipeline",
+                    .description = "tiles of u, v and z copied to shared memory levels ahead"};
+  add_gpu_variant<
+      Backend, pipeline_to_cells<false, compiled_pipeline<32, 16, 3, 16>,
+                                 compiled_pipeline<32, 16, 2, 16>, compiled_pipeline<32, 16, 4, 16>,
+                                 compiled_pipeline<32, 16, 3, 8>, compiled_pipeline<32, 8, 3, 16>>>(
+      r, info);
+  info.feature = "tensor";
+  info.description = "the same with boxes of tensor maps";
+  add_if_bulk_copies<
+      Backend, pipeline_to_cells<true, compiled_pipeline<32, 16, 3>, compiled_pipeline<32, 16, 2>,
+                                 compiled_pipeline<32, 16, 4>, compiled_pipeline<32, 8, 3>>>(r,
+                                                                                             info);
+}
+
+}  // namespace icobench::kernels
