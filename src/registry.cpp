@@ -36,6 +36,7 @@ plan join(const std::vector<implementation>& parts, gpu::device& device, const s
     next = last;
     result.kernels.insert(result.kernels.end(), p.kernels.begin(), p.kernels.end());
     result.set_aside = std::max(result.set_aside, p.set_aside);
+    result.facts.merge(p.facts);
     runs.push_back(std::move(p.run));
   }
   result.run = [runs = std::move(runs)] {

@@ -278,6 +278,27 @@ TEST(variants, rooflines_compute_sums) {
   EXPECT_GT(others, 0);
 }
 
+// On a torus of three rows, each a block: of a vertex's six edges the block has its own three and,
+// but for the first vertex of the row, the one to the west.
+TEST(variants, share_of_edges_outside_the_window) {
+  gpu::simt_device device;
+  const problem p = make_problem(std::make_shared<const grid>(make_torus({4, 3})),
+                                 *find_chain("nabla4_interpolate"), 3, 0, precision::float64);
+  for (const variant& v : registry::instance().variants()) {
+    if (v.name() != "nabla4_interpolate/indirect/kloop/inlined_cached") { continue; }
+    const implementation& i = *v.find("simt", precision::float64, ordering::per_vertex);
+    resident_problem resident(device, p, {v.access_, i.ordering_, i.layout_});
+    const auto share = [&](std::string_view launch_) {
+      return i.prepare(device, resident.view(), {parse_launch(launch_, i.defaults.front())})
+          .facts.at("edges outside the window");
+    };
+    EXPECT_DOUBLE_EQ(share("4"), (24 - 15) / 24.0);
+    EXPECT_DOUBLE_EQ(share("12"), 0);
+    return;
+  }
+  FAIL() << "no such variant";
+}
+
 // A verification that cannot fail would be worth nothing.
 TEST(variants, wrong_results_are_found) {
   const auto device = registry::instance().backends().at("cpu")();

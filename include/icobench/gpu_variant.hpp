@@ -28,6 +28,9 @@
 //   static std::size_t shared_bytes(const launch&);      shared memory of a block
 //   static constexpr ordering edges = ordering::per_orientation;   the one numbering it reads
 //   static constexpr bool bulk_copies = true;            it uses them
+//   template <class Mesh>                                what it says of a launch on a problem: see
+//   static std::map<std::string, double> facts(          plan
+//       gpu::device&, const storage&, const launch&);
 //
 // A kernel that is compiled for shapes of blocks (its choices are each a compiled_shape or a
 // compiled_pipeline) has `template <class Shape, class Thread> operator()(Thread&)` and, where it
@@ -472,12 +475,17 @@ plan prepare_gpu(gpu::device& device, const storage& s, const std::vector<launch
   plan result;
   std::vector<std::function<void()>> runs;
   std::size_t n = 0;
-  const auto add = [&](prepared_kernel k) {
+  const auto add = [&]<class Family>(const Family*) {
+    const launch& l = launches.at(n++);
+    prepared_kernel k = prepare_kernel<Backend, Family, Mesh, T>(device, s, l);
     result.kernels.push_back(k.facts);
     result.set_aside = std::max(result.set_aside, k.set_aside);
     runs.push_back(std::move(k.run));
+    if constexpr (requires { Family::template facts<Mesh>(device, s, l); }) {
+      result.facts.merge(Family::template facts<Mesh>(device, s, l));
+    }
   };
-  (add(prepare_kernel<Backend, Families, Mesh, T>(device, s, launches.at(n++))), ...);
+  (add(static_cast<const Families*>(nullptr)), ...);
   result.run = [runs = std::move(runs)] {
     for (const auto& run : runs) { run(); }
   };

@@ -40,6 +40,7 @@ struct variant_info {
 struct plan {
   std::vector<gpu::kernel_facts> kernels;  // empty on the CPU
   std::size_t set_aside = 0;               // bytes of cache, see gpu::device
+  std::map<std::string, double> facts;     // what else a variant says of itself on this problem
   std::function<void()> run;
 };
 

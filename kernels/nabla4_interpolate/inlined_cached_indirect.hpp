@@ -17,9 +17,21 @@
 // may spill (min_blocks=2, min_blocks=3): registers capped, for tuning
 #pragma once
 
+#include <shared/host_table.hpp>
 #include <shared/nabla4_interpolate.hpp>
 
 namespace icobench::kernels {
+
+// The edges that a block keeps, for those who need them.
+struct edge_window {
+  index_t begin, size;  // their numbers
+  range vertices;       // of the block
+
+  // Edges that the first end of another block owns are not there, whatever their number.
+  ICOBENCH_FUNCTION bool has(index_t edge, index_t owner) const {
+    return edge >= begin && edge - begin < size && owner >= vertices.begin && owner < vertices.end;
+  }
+};
 
 template <bool vertical>
 struct inlined_cached_indirect {
@@ -37,6 +49,47 @@ struct inlined_cached_indirect {
     return header + window(l.block.x) * l.block.z * batch * sizeof(T);
   }
   ICOBENCH_FUNCTION static constexpr unsigned window(unsigned vertices) { return 4 * vertices; }
+  // The least edge of which v is the first end; if there is none nothing is found.
+  template <class Mesh>
+  ICOBENCH_FUNCTION static index_t first_edge(const Mesh& mesh, index_t v) {
+    index_t least = 0x7fffffff;
+    ICOBENCH_UNROLL_ALL
+    for (int s = 0; s < 6; ++s) {
+      const auto edge = mesh.edge_of_vertex(v, s);
+      if (mesh.e2c2v(edge)[0] == v && mesh.id(edge) < least) { least = mesh.id(edge); }
+    }
+    return least;
+  }
+  ICOBENCH_FUNCTION static edge_window window_of(index_t first_edge_, index_t first_vertex,
+                                                 unsigned vertices, const range& domain) {
+    const index_t end = first_vertex + index_t(vertices);
+    return {first_edge_,
+            index_t(window(vertices)),
+            {first_vertex, end < domain.end ? end : domain.end}};
+  }
+
+  // The share of edges, as vertices need them, that are not in the window of the block.
+  template <class Mesh>
+  static std::map<std::string, double> facts(gpu::device& device, const storage& s,
+                                             const launch& l) {
+    const host_table v2e_table(device, s.v2e, 6), e2c2v_table(device, s.e2c2v, 4);
+    Mesh mesh{};
+    mesh.v2e_table = v2e_table.values();
+    mesh.e2c2v_table = e2c2v_table.values();
+    const range domain = s.domain<Mesh>(stage::interpolate);
+    std::size_t outside = 0, all = 0;
+    edge_window window{};
+    for (index_t v = domain.begin; v < domain.end; ++v) {
+      if ((v - domain.begin) % index_t(l.block.x) == 0) {
+        window = window_of(first_edge(mesh, v), v, l.block.x, domain);
+      }
+      for (int n = 0; n < 6; ++n, ++all) {
+        const auto edge = mesh.edge_of_vertex(v, n);
+        outside += !window.has(mesh.id(edge), mesh.e2c2v(edge)[0]);
+      }
+    }
+    return {{"edges outside the window", double(outside) / double(all)}};
+  }
 
   template <class Mesh, class T>
   struct kernel {
@@ -52,34 +105,22 @@ struct inlined_cached_indirect {
       const bool has_result = computed >= 0;  // if not: along to the last barrier
       const index_t v = has_result ? computed : domain.begin;
       const index_t first = domain.begin + index_t(t.block().x * t.block_dim().x);
-      const auto in_block = [&](index_t other) {
-        return other >= first && other < first + index_t(t.block_dim().x) && other < domain.end;
-      };
       const neighbours<index_t, 6> edges = v2e(mesh, v);
       neighbours<index_t, 6> owner;
       ICOBENCH_UNROLL_ALL
       for (int s = 0; s < 6; ++s) { owner[s] = mesh.e2c2v({edges[s]})[0]; }
 
       auto* const window_begin = t.template shared<index_t>();
-      if (t.rank() == 0) {
-        index_t least = 0x7fffffff;  // nothing is found if it owns none
-        ICOBENCH_UNROLL_ALL
-        for (int s = 0; s < 6; ++s) {
-          if (owner[s] == v && edges[s] < least) { least = edges[s]; }
-        }
-        *window_begin = least;
-      }
+      if (t.rank() == 0) { *window_begin = first_edge(mesh, v); }
       t.sync();
-      const index_t begin = *window_begin, size = index_t(window(t.block_dim().x));
-      T* const cache = t.template shared<T>(header) + index_t(t.thread().z) * batch * size;
+      const edge_window found = window_of(*window_begin, first, t.block_dim().x, domain);
+      T* const cache = t.template shared<T>(header) + index_t(t.thread().z) * batch * found.size;
       const walk w = walk_of(t, levels);
       const auto level = [&](int n) {
         const index_t k = w.first + n * w.step;
         return k < w.end ? k : 0;
       };
-      const auto cached = [&](int s) {
-        return edges[s] >= begin && edges[s] - begin < size && in_block(owner[s]);
-      };
+      const auto place = [&](int n, int s) { return n * found.size + edges[s] - found.begin; };
       const auto compute = [&](int s, auto store) {
         const neighbours<index_t, 4> diamond = mesh.e2c2v({edges[s]});
         nabla4<T> stencil = edge.stencil(edges[s], 0);
@@ -92,8 +133,8 @@ struct inlined_cached_indirect {
 
       ICOBENCH_UNROLL_ALL
       for (int s = 0; s < 6; ++s) {
-        if (has_result && cached(s) && owner[s] == v) {
-          compute(s, [&](int n, T value) { cache[n * size + edges[s] - begin] = value; });
+        if (has_result && found.has(edges[s], owner[s]) && owner[s] == v) {
+          compute(s, [&](int n, T value) { cache[place(n, s)] = value; });
         }
       }
       t.sync();
@@ -101,9 +142,9 @@ struct inlined_cached_indirect {
       neighbours<T, 6> p_e[batch];
       ICOBENCH_UNROLL_ALL
       for (int s = 0; s < 6; ++s) {
-        if (cached(s)) {
+        if (found.has(edges[s], owner[s])) {
           ICOBENCH_UNROLL_ALL
-          for (int n = 0; n < batch; ++n) { p_e[n][s] = cache[n * size + edges[s] - begin]; }
+          for (int n = 0; n < batch; ++n) { p_e[n][s] = cache[place(n, s)]; }
         } else {
           compute(s, [&](int n, T value) { p_e[n][s] = value; });
         }

@@ -142,6 +142,7 @@ json to_json(const record& r, const gpu::device_facts& device) {
   for (const launch& l : r.launches) { j["launches"].push_back(to_string(l)); }
   j["kernels"] = json::array();
   for (const auto& k : r.kernels) { j["kernels"].push_back(to_json(k, device)); }
+  if (!r.facts.empty()) { j["facts"] = r.facts; }
   j["traffic"] = {{"fused_bytes", r.traffic_.fused_bytes},
                   {"fused_written_bytes", r.traffic_.fused_written_bytes},
                   {"separate_bytes", r.traffic_.separate_bytes},
@@ -181,13 +182,19 @@ std::string marks_text(const record& r) {
 
 std::string summary(const record& r) {
   std::string text = r.name() + ": ";
-  if (r.status_ != status::ok) {
-    return text + std::string(to_string(r.status_)) + (r.reason.empty() ? "" : ", " + r.reason);
-  }
   char numbers[96];
+  std::string facts;
+  for (const auto& [name, value] : r.facts) {
+    std::snprintf(numbers, sizeof numbers, ": %.3f", value);
+    facts += ", " + name + numbers;
+  }
+  if (r.status_ != status::ok) {
+    return text + std::string(to_string(r.status_)) + (r.reason.empty() ? "" : ", " + r.reason) +
+           facts;
+  }
   std::snprintf(numbers, sizeof numbers, "%.1f us, %.1f %% of copy, %.1f %% of what ",
                 1e6 * r.seconds(), 100 * r.share_of_copy(), 100 * r.share_of_ceiling());
-  return text + numbers + std::string(r.floor().binding()) + " allows" + marks_text(r);
+  return text + numbers + std::string(r.floor().binding()) + " allows" + facts + marks_text(r);
 }
 
 std::string format_table(std::vector<const record*> ranked) {

@@ -1,6 +1,7 @@
 // The result of one variant.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct record {
   std::string grid;
   index_t levels = 0, halo = 0;
   std::vector<gpu::kernel_facts> kernels;
+  std::map<std::string, double> facts;  // see plan
   verification verified;
   traffic traffic_;
   sample_set samples;

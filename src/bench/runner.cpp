@@ -83,6 +83,7 @@ void runner::prepare(record& r) {
     throw;
   }
   r.kernels = p.kernels;
+  r.facts = p.facts;
   if (r.samples.seconds.empty() && !verify(r, resident, p)) { return; }
   if (options_.profile_once) { device.profile(r.name(), p.run); }
   if (!options_.times() || i.backend == "simt") {
