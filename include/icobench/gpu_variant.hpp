@@ -24,6 +24,7 @@
 //   static constexpr overlap halo();                     by which blocks overlap
 //   template <class Domain>
 //   static gpu::extent3 points(const Domain&);           threads along x and y, if not one a point
+//   static gpu::extent3 points(const Mesh&);             the same where the mesh knows it
 //   template <class Mesh, class T>
 //   static std::size_t shared_bytes(const launch&);      shared memory of a block
 //   static constexpr ordering edges = ordering::per_orientation;   the one numbering it reads
@@ -159,11 +160,15 @@ constexpr unsigned levels_of_thread(index_t levels, const launch& l) {
 }
 
 // Blocks that cover the points of the domain and the levels.
-template <class Family, class Domain>
-gpu::extent3 cover(const Domain& domain, index_t levels, const launch& l) {
+template <class Family, class Mesh, class Domain>
+gpu::extent3 cover(const Mesh& mesh, const Domain& domain, index_t levels, const launch& l) {
   constexpr overlap halo = overlap_of<Family>();
   gpu::extent3 points{unsigned(domain.extent_x()), unsigned(domain.extent_y()), 1};
-  if constexpr (requires { Family::points(domain); }) { points = Family::points(domain); }
+  if constexpr (requires { Family::points(domain); }) {
+    points = Family::points(domain);
+  } else if constexpr (requires { Family::points(mesh); }) {
+    points = Family::points(mesh);
+  }
   return {ceil_div(points.x, l.block.x - halo.x()), ceil_div(points.y, l.block.y - halo.y()),
           ceil_div(unsigned(levels), l.block.z * levels_of_thread(levels, l))};
 }
@@ -404,7 +409,7 @@ prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, co
         device, l.block, shared, cluster);
     grid = Family::template grid<Compiled>(kernel.domain, s.levels, resident);
   } else {
-    grid = cover<Family>(kernel.domain, s.levels, l);
+    grid = cover<Family>(kernel.mesh, kernel.domain, s.levels, l);
   }
   // Kernels that make their own grid know the order of its blocks.
   bool by_levels = !has_own_grid<Family, Compiled>() &&

@@ -38,6 +38,7 @@ struct storage {
   const index_t *e2c2v_rows = nullptr, *v2e_rows = nullptr, *c2v_rows = nullptr,
                 *diamonds = nullptr;
   index_t owner_step = 0, colour_step = 0;
+  block_tables blocks;       // if it fuses and is not vertical; ifirst
   bool torus_order = false;  // slots of all tables are in the order of torus_offsets.hpp
   std::array<range, stage_count> ranges{};
 
@@ -55,11 +56,11 @@ struct storage {
     } else if constexpr (std::is_same_v<Mesh, vertex_row_mesh>) {
       return {diamonds, owner_step, colour_step};
     } else {
-      return {e2c2v.as<const index_t, L>(),      v2e.as<const index_t, L>(),
-              c2v.as<const index_t, L>(),        v2e2c2v.as<const index_t, L>(),
-              e_v2e2c2v.as<const index_t, L>(),  c2v2e.as<const index_t, L>(),
-              e_c2v2e.as<const index_t, L>(),    c2v2e2c2v.as<const index_t, L>(),
-              e_c2v2e2c2v.as<const index_t, L>()};
+      return {e2c2v.as<const index_t, L>(),       v2e.as<const index_t, L>(),
+              c2v.as<const index_t, L>(),         v2e2c2v.as<const index_t, L>(),
+              e_v2e2c2v.as<const index_t, L>(),   c2v2e.as<const index_t, L>(),
+              e_c2v2e.as<const index_t, L>(),     c2v2e2c2v.as<const index_t, L>(),
+              e_c2v2e2c2v.as<const index_t, L>(), blocks};
     }
   }
   template <class Mesh>

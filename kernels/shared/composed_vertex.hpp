@@ -8,6 +8,31 @@ namespace icobench::kernels {
 // Both stencils are linear: p_u and p_v are weighted sums of u and v at seven vertices and z at six
 // edges. Composing the weights takes about 300 flops, then a level takes 40 multiply-adds.
 //
+template <class T>
+struct composed_weights {
+  neighbours<T, 28> of_vertices;  // [vertex][p_u of u, p_u of v, p_v of u, p_v of v]
+  neighbours<T, 12> of_edges;     // [edge][p_u, p_v]
+
+  // u and v at the vertices, z at the edges.
+  ICOBENCH_FUNCTION vector2<T> operator()(const neighbours<T, 7>& u, const neighbours<T, 7>& v,
+                                          const neighbours<T, 6>& z) const {
+    vector2<T> of_u{}, of_v{}, of_z{};
+    ICOBENCH_UNROLL_ALL
+    for (int m = 0; m < 7; ++m) {
+      of_u.u += u[m] * of_vertices[4 * m];
+      of_v.u += v[m] * of_vertices[4 * m + 1];
+      of_u.v += u[m] * of_vertices[4 * m + 2];
+      of_v.v += v[m] * of_vertices[4 * m + 3];
+    }
+    ICOBENCH_UNROLL_ALL
+    for (int s = 0; s < 6; ++s) {
+      of_z.u += z[s] * of_edges[2 * s];
+      of_z.v += z[s] * of_edges[2 * s + 1];
+    }
+    return {of_u.u + of_v.u + of_z.u, of_u.v + of_v.v + of_z.v};
+  }
+};
+
 // A vertex's weights are collected from the four diamonds it is part of. Strided, where they go is
 // known to the compiler; indirect, the table e_v2e2c2v says it at run time, and the weights are
 // collected in shared memory: `scratch` values a thread.
@@ -21,12 +46,12 @@ class composed_vertex {
                                   const interpolate_operands<T>& vertex, index_t v)
       : vertex_(v), around_(mesh.v2e2c2v(v)), edges_(v2e(mesh, v)) {
     if constexpr (scratch == 0) {
-      compose(mesh, edge, vertex, v, of_vertices_);
+      compose(mesh, edge, vertex, v, weights_.of_vertices);
     } else {
       column<T, scratch> collected(t, 0);
       compose(mesh, edge, vertex, v, collected);
       ICOBENCH_UNROLL_ALL
-      for (int n = 0; n < 28; ++n) { of_vertices_[n] = collected[n]; }
+      for (int n = 0; n < 28; ++n) { weights_.of_vertices[n] = collected[n]; }
     }
   }
 
@@ -46,22 +71,7 @@ class composed_vertex {
   ICOBENCH_DEVICE vector2<T> sum(const nabla4_operands<T>& edge,
                                  const neighbours<index_t, 7>& around,
                                  const neighbours<index_t, 6>& edges, index_t k) const {
-    const neighbours<T, 7> u = gather(edge.u, around, k), v = gather(edge.v, around, k);
-    const neighbours<T, 6> z = gather(edge.z, edges, k);
-    vector2<T> of_u{}, of_v{}, of_z{};
-    ICOBENCH_UNROLL_ALL
-    for (int m = 0; m < 7; ++m) {
-      of_u.u += u[m] * of_vertices_[4 * m];
-      of_v.u += v[m] * of_vertices_[4 * m + 1];
-      of_u.v += u[m] * of_vertices_[4 * m + 2];
-      of_v.v += v[m] * of_vertices_[4 * m + 3];
-    }
-    ICOBENCH_UNROLL_ALL
-    for (int s = 0; s < 6; ++s) {
-      of_z.u += z[s] * of_edges_[2 * s];
-      of_z.v += z[s] * of_edges_[2 * s + 1];
-    }
-    return {of_u.u + of_v.u + of_z.u, of_u.v + of_v.v + of_z.v};
+    return weights_(gather(edge.u, around, k), gather(edge.v, around, k), gather(edge.z, edges, k));
   }
 
   template <class Weights>
@@ -76,8 +86,8 @@ class composed_vertex {
     for (int s = 0; s < 6; ++s) {
       const nabla4_weights<T> inner = edge.stencil(edges_[s], 0).weights();
       const T c_u = outer.coeff_1[s], c_v = outer.coeff_2[s];
-      of_edges_[2 * s] = c_u * inner.z;
-      of_edges_[2 * s + 1] = c_v * inner.z;
+      weights_.of_edges[2 * s] = c_u * inner.z;
+      weights_.of_edges[2 * s + 1] = c_v * inner.z;
       ICOBENCH_UNROLL_ALL
       for (int d = 0; d < 4; ++d) {
         const int m = position[4 * s + d];
@@ -92,8 +102,7 @@ class composed_vertex {
   index_t vertex_;
   neighbours<index_t, 7> around_;
   neighbours<index_t, 6> edges_;
-  neighbours<T, 28> of_vertices_;  // [vertex][p_u of u, p_u of v, p_v of u, p_v of v]
-  neighbours<T, 12> of_edges_;     // [edge][p_u, p_v]
+  composed_weights<T> weights_;
 };
 
 }  // namespace icobench::kernels

@@ -6,6 +6,7 @@
 
 #include <icobench/registry.hpp>
 
+#include "grids/blocks.hpp"
 #include "grids/tables.hpp"
 #include "src/device/operations.hpp"
 
@@ -92,6 +93,7 @@ void resident_problem::make_indirect() {
   const grid& mesh = *problem_.mesh;
   storage_.torus_order = mesh.shape.has_value();
   if (problem_.chain_->has(stage::nabla4) && problem_.chain_->has(stage::interpolate)) {
+    if (!problem_.chain_->vertical && arrangement_.layout_ == layout::ifirst) { make_blocks(); }
     const composed v = make_v2e2c2v(mesh);
     storage_.v2e2c2v = upload_table(v.members, location::vertex, location::vertex);
     storage_.e_v2e2c2v = upload_positions(v.positions, location::vertex);
@@ -167,6 +169,23 @@ index_t resident_problem::neighbour(const table& t, index_t row, index_t slot, l
   return numbering_.of(of)[std::size_t(id)];
 }
 
+void resident_problem::make_blocks() {
+  const grid& mesh = *problem_.mesh;
+  const stage last = problem_.chain_->stages.back();
+  const std::vector<block> blocks =
+      icobench::make_blocks(mesh, last, problem_.computed[std::size_t(last)].ids);
+  const local_tables t =
+      make_local_tables(mesh, last, blocks, numbering_, index_t(size_of(problem_.precision_)));
+  storage_.blocks = {t.blocks,
+                     upload_ids(t.around),
+                     upload_ids(t.edges),
+                     upload_ids(t.vertices),
+                     upload_ids(t.places),
+                     upload_ids(t.fans),
+                     upload_ids(t.results),
+                     upload_ids(t.corners)};
+}
+
 raw_view resident_problem::upload_table(const table& t, location rows, location of) {
   return upload_rows(arrangement_.layout_, t.slots, numbering_.of(rows),
                      [&](index_t row, index_t slot) { return neighbour(t, row, slot, of); });
@@ -196,9 +215,14 @@ raw_view resident_problem::upload_rows(layout l, index_t slots, const std::vecto
       values[std::size_t(s.offset(row_id[std::size_t(r)], n, 0))] = value(r, n);
     }
   }
-  tables_.emplace_back(device_, values.size() * sizeof(index_t));
-  device_.upload(tables_.back().data(), values.data(), tables_.back().bytes());
+  upload_ids(values);
   return make_view(tables_.back().data(), l, s, false);
+}
+
+const index_t* resident_problem::upload_ids(const std::vector<index_t>& ids) {
+  tables_.emplace_back(device_, ids.size() * sizeof(index_t));
+  device_.upload(tables_.back().data(), ids.data(), tables_.back().bytes());
+  return static_cast<const index_t*>(tables_.back().data());
 }
 
 template <class T>

@@ -63,6 +63,7 @@ class resident_problem {
   void make_strided();
   void make_indirect();
   void make_row_tables();
+  void make_blocks();
   template <class T>
   void upload_fields();
   template <class Compare>
@@ -76,6 +77,7 @@ class resident_problem {
   raw_view upload_positions(const table&, location rows);
   template <class Value>
   raw_view upload_rows(layout, index_t slots, const std::vector<index_t>& row_id, Value);
+  const index_t* upload_ids(const std::vector<index_t>&);
 
   // Expected values on the device, laid out as the result is.
   struct expectation {

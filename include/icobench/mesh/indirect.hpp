@@ -2,6 +2,7 @@
 #pragma once
 
 #include <icobench/field.hpp>
+#include <icobench/mesh/blocks.hpp>
 #include <icobench/mesh/positions.hpp>
 #include <icobench/types.hpp>
 
@@ -26,6 +27,7 @@ struct indirect_mesh {
   view<const index_t, L> e_c2v2e_table;      // [corner][v2e slot] in c2v2e
   view<const index_t, L> c2v2e2c2v_table;    // 12 vertices of the diamonds of those edges
   view<const index_t, L> e_c2v2e2c2v_table;  // [c2v2e slot][diamond slot] in c2v2e2c2v
+  block_tables blocks{};
 
   ICOBENCH_FUNCTION const indirect_mesh& renewed(index_t) const { return *this; }
 
