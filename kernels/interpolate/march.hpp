@@ -2,7 +2,7 @@
 // `kloop` reads those to the north and southeast for both of their ends.
 //
 // H200, doubles, 80 levels, 594x514 (298x257): read directly 377 us (85), bulk 332 (92), multicast
-// 312 (91); kloop 305 (82): what is saved in the L2 cache costs as much in the copies, which are
+// 313 (91); kloop 305 (82): what is saved in the L2 cache costs as much in the copies, which are
 // small here: three rows a level.
 #pragma once
 

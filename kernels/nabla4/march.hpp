@@ -1,15 +1,17 @@
 // nabla4 by a march over rows, see shared/march.hpp: u and v of a row are read once, where `kloop`
 // reads them for three rows of edges.
 //
-// Trades occupancy for traffic: between L2 cache and multiprocessors 58 instead of 80 million
-// sectors were to go at 594x514, and with them the crossing between the two halves of the L2 cache
-// that kloop keeps busy for 91 per cent of the time. But coefficients are read again for each group
-// of levels, and fewer warps wait for memory.
+// Trades occupancy for traffic. At 594x514 (ncu) 61 instead of 80 million sectors go between L2
+// cache and multiprocessors, and 27.7 instead of 32.4 cross from one half of the L2 cache to the
+// other, a way that kloop keeps busy for 91 per cent of the time. But each group of levels reads
+// the coefficients again (DRAM reads 1.12 of compulsory), and 83 per cent is all that eight warps
+// get.
 //
-// H200, doubles, 80 levels, 594x514 (298x257): read directly 687 us (171), bulk 565 (155),
-// multicast 500 (131); kloop 518 (133). Tried and slower: a tile that keeps its coefficients and
-// walks levels that are copied ahead (523, three levels at once 555), a walk that prefetches the
-// next level to the L2 cache (676), registers capped for 20 warps instead of 16 (573).
+// H200, doubles, 80 levels, 594x514 (298x257): read directly 555 us (132), bulk 561 (155),
+// multicast 501 (130), 75 % of the copy bandwidth; kloop 518 (133). Tried and slower: a tile that
+// keeps its coefficients and walks levels that are copied ahead (523, three levels at once 555), a
+// walk that prefetches the next level to the L2 cache (676), registers capped for 20 warps instead
+// of 16 (573).
 #pragma once
 
 #include <shared/march.hpp>

@@ -3,12 +3,13 @@
 // Trades as the march of the longer chain does (nabla4_interpolate_verts2cells/march.hpp), but 31
 // of 32 lanes have a result, and parts of a strip begin one row before their first.
 //
-// H200, doubles, 80 levels, 594x514 (298x257): rows read directly 646 us (163), bulk 475 (117) with
-// 64x1x4, multicast 430 (114) with 128x1x2: 78 % of the copy bandwidth.
+// H200, doubles, 80 levels, 594x514 (298x257): rows read directly 646 us (163), bulk 502 (126) with
+// 64x1x4, multicast 430 to 442 (115) with 128x1x2: 76 to 78 % of the copy bandwidth.
 //
-// nabla4_vertical has ten times the rows to read, 30 coefficients for each level: they are read
-// directly, 2126 us (520), slower than kloop/inlined_v2v/shuffle (2003, 478). Copied ahead, and the
-// coefficients of interpolate multicast, it took 2117 (526).
+// nabla4_vertical has 30 coefficients to read for each level, too. They are read directly: 2194 us
+// (549), slower than kloop/inlined_v2v/shuffle (2003, 478): parts of 20 rows make DRAM reads 1.22
+// of compulsory. With longer parts it took 2126 (536), copied ahead with the coefficients of
+// interpolate multicast 2117 (526).
 #pragma once
 
 #include <shared/march.hpp>

@@ -8,25 +8,24 @@
 //
 // H200, doubles, 80 levels, share of the copy bandwidth at 594x514 (298x257):
 //   rows read directly                          713 us  48 % (185 us, 46 %)
-//   bulk, 64x1x4 with 5 levels                  445     77 % (120, 70 %)
-//   multicast to 4 blocks, 64x1x4 with 5        412     83 % (111, 76 %)
+//   bulk, 64x1x4 with 5 levels                  441     78 % (116, 73 %)
+//   multicast to 4 blocks, 64x1x4 with 5        413     83 % (111, 76 %)
 //   multicast to 4 blocks, 128x1x2 with 5       410     84 % (125, 67 %)
 // What held it up, in the order in which it was found (ncu): addresses with sizes that the compiler
 // does not know (12 % of the instructions); eviction hints on the copies, whichever (10 %);
 // coefficients that each group of levels reads again (multicast takes 30 % of the reads of the L2
 // cache away and the excess of DRAM reads, 1.35 to 1.12 GB); a release of the cluster's barrier to
-// device scope, which waits for the stores (twice as slow); teams out of step (bulk 487 to 445 us).
+// device scope, which waits for the stores (twice as slow); teams out of step (bulk 487 to 441 us).
 //
 // What holds it up now is the way between the two halves of the L2 cache, which half of all sectors
-// cross: it is busy for 88 % of the time (86 for a plain copy, 97 for nabla4_vertical, the most
-// that was seen) and moves 61 sectors/ns where a copy moves 66. It has 13 % more to move than with
-// every sector once: 7 of overlapping strips, the rest of coefficients, of which a copy for four
-// blocks costs twice what one for one block does. Not the number of multiprocessors (a march
-// without arithmetic is as fast on 120 as on 132), nor DRAM (1.04 of the compulsory bytes, busy for
-// 73 %), nor how many steps are copied ahead (3 or 4), nor the distance of levels in memory. Copies
-// that start at lines of memory and of shared memory halve the requests, not the crossings. Rows
-// copied by all warps in turns made multicast slower, 438 us: what is for all blocks comes late
-// then.
+// cross: it is busy for 89 % of the time (86 for a plain copy kernel, 97 for nabla4_vertical, the
+// most that was seen) and moves 61 sectors a nanosecond, as many as that copy, 10 % more of them
+// than if each went once. A march that copies and stores, but computes nothing and has no
+// coefficients, reaches 80 %, and it is as fast on 120 multiprocessors as on 132, with three steps
+// copied ahead as with four, and whatever the distance of levels in memory. DRAM is busy for 74 %.
+// Copies that start at lines of memory and of shared memory halve the requests, not the crossings.
+// Rows copied by all warps in turns made multicast slower, 438 us. At 596x515 it takes 471, which
+// no reason was found for; there it is as slow when teams are out of step.
 #pragma once
 
 #include <shared/march.hpp>

@@ -2,7 +2,7 @@
 // reads it for the cells above and below.
 //
 // H200, doubles, 80 levels, 594x514 (298x257): read directly 245 us (64), bulk 246 (69), multicast
-// 241 (65); kloop 265 (72).
+// 241 (66); kloop 265 (72).
 #pragma once
 
 #include <shared/march.hpp>
