@@ -363,10 +363,12 @@ std::string choices(compiled_list<Compiled...>) {
                                      .stages = C::stages,
                                      .copy_bytes = C::copy_bytes});
     } else {
-      text += " min_blocks=" + std::to_string(C::min_blocks) + " (up to " +
-              std::to_string(C::max_threads) + " threads)";
+      text += " min_blocks=" + std::to_string(C::min_blocks);
       if (C::tables == table_use::rows) { text += ",tables=rows"; }
       if (C::tables == table_use::by_vertex) { text += ",tables=by_vertex"; }
+      if (C::max_threads > max_block_threads) {
+        text += " (blocks of up to " + std::to_string(C::max_threads) + " threads)";
+      }
     }
   };
   (add(Compiled{}), ...);
@@ -470,7 +472,9 @@ prepared_kernel prepare_kernel(const gpu::device& device, storage s, const launc
   };
   const auto any_compiled = [&]<class... C>(compiled_list<C...>) { return (compiled(C{}) || ...); };
   if (!any_compiled(typename Family::compiled{})) {
-    refuse("not among the compiled choices:" + choices(typename Family::compiled{}));
+    refuse("min_blocks=" + std::to_string(l.min_blocks) +
+           (own_grid ? ", the block or the levels are" : " or the use of tables is") +
+           " not among the compiled choices:" + choices(typename Family::compiled{}));
   }
   return result;
 }

@@ -40,33 +40,34 @@ struct launch {
 };
 
 // The compile-time part of a launch. Each one that a variant lists is one more copy of its kernel.
-template <int min_blocks_ = 1, unsigned max_threads_ = max_block_threads>
+template <int min_blocks_ = 1, table_use tables_ = table_use::slots,
+          unsigned max_threads_ = max_block_threads>
 struct compiled_for {
   static constexpr int min_blocks = min_blocks_;
+  static constexpr table_use tables = tables_;
   static constexpr unsigned max_threads = max_threads_;
-  static constexpr table_use tables = table_use::slots;
 };
+
+// The same for larger blocks, too.
+template <unsigned max_threads, int min_blocks = 1>
+using compiled_for_threads = compiled_for<min_blocks, table_use::slots, max_threads>;
+
+constexpr unsigned least_bound(unsigned threads) {
+  return threads > max_block_threads ? threads : max_block_threads;
+}
 
 // The same for kernels that are compiled for a block and a number of levels, too. Up to so many
 // blocks in a row may be a cluster (sm_90).
 template <unsigned x, unsigned y, unsigned z, int levels_, unsigned cluster_ = 1>
-struct compiled_shape
-    : compiled_for<1, (x * y * z > max_block_threads ? x * y * z : max_block_threads)> {
+struct compiled_shape : compiled_for_threads<least_bound(x* y* z)> {
   static constexpr gpu::extent3 block{x, y, z};
   static constexpr int levels = levels_;
   static constexpr unsigned cluster = cluster_;
 };
 
-// For kernels of single stencils: another way to read tables.
-template <table_use tables_>
-struct compiled_reading : compiled_for<> {
-  static constexpr table_use tables = tables_;
-};
-
 // And for kernels that copy so many levels ahead to shared memory, so many bytes at a time.
 template <unsigned x, unsigned y, int stages_, int copy_bytes_ = 0, int min_blocks_ = 1>
-struct compiled_pipeline
-    : compiled_for<min_blocks_, (x * y > max_block_threads ? x * y : max_block_threads)> {
+struct compiled_pipeline : compiled_for_threads<least_bound(x* y), min_blocks_> {
   static constexpr gpu::extent3 block{x, y, 1};
   static constexpr int stages = stages_, copy_bytes = copy_bytes_;
 };

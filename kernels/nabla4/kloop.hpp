@@ -22,7 +22,7 @@ struct nabla4_kloop {
   using computes = stages<stage::nabla4>;
   using compiled =
       compiled_list<compiled_for<1>, compiled_for<3>, compiled_for<4>,
-                    compiled_reading<table_use::rows>, compiled_reading<table_use::by_vertex>>;
+                    compiled_for<1, table_use::rows>, compiled_for<1, table_use::by_vertex>>;
   static constexpr launch tuned(access a) {
     if (vertical) { return {.block = {64, 1, a == access::strided ? 1u : 4u}, .levels = 4}; }
     return a == access::strided ? launch{.block = {32, 1, 4}, .levels = 0}

@@ -11,8 +11,8 @@ namespace icobench::kernels {
 template <bool vertical>
 struct nabla4_naive {
   using computes = stages<stage::nabla4>;
-  using compiled = compiled_list<compiled_for<>, compiled_reading<table_use::rows>,
-                                 compiled_reading<table_use::by_vertex>>;
+  using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>,
+                                 compiled_for<1, table_use::by_vertex>>;
   static constexpr launch tuned(access a) {
     if (vertical && a == access::strided) { return {.block = {128, 1, 1}}; }
     return a == access::strided ? launch{.block = {32, 2, 2}} : launch{.block = {64, 1, 2}};

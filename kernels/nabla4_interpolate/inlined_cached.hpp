@@ -25,7 +25,7 @@ struct inlined_cached {
   using computes = stages<stage::nabla4, stage::interpolate>;
   using compiled =
       std::conditional_t<batched,
-                         compiled_list<compiled_for<2>, compiled_for<3>, compiled_for<1, 512>>,
+                         compiled_list<compiled_for<2>, compiled_for<3>, compiled_for_threads<512>>,
                          compiled_list<compiled_for<1>, compiled_for<2>>>;
   static constexpr access only = access::strided;
   ICOBENCH_FUNCTION static constexpr overlap halo() { return {1, 0, 1, 1}; }
@@ -106,8 +106,8 @@ struct inlined_cached_batched : inlined_cached<vertical, true> {};
 
 template <bool vertical>  // the same kernel
 struct inlined_cached_batched<vertical, false> : inlined_cached<vertical, true> {
-  using compiled =
-      compiled_list<compiled_for<2>, compiled_for<4>, compiled_for<2, 512>, compiled_for<1, 1024>>;
+  using compiled = compiled_list<compiled_for<2>, compiled_for<4>, compiled_for_threads<512, 2>,
+                                 compiled_for_threads<1024>>;
   static constexpr launch tuned(access) {
     return {.block = {32, 8, 1},
             .min_blocks = 2,

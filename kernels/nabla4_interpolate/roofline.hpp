@@ -35,8 +35,9 @@ struct roofline_to_vertices {
       const inputs_of_vertex<Mesh, T, vertical> read(mesh, edge, vertex, v);
       for_levels<true>(t, levels, [&](index_t k) {
         const T sum = read(edge, k);
-        gpu::store_streaming(vertex.p_u.address(v, k), sum);
-        gpu::store_streaming(vertex.p_v.address(v, k), sum);
+        const bool streaming = vertex.p_u.stores != hint::cached;
+        gpu::store(vertex.p_u.address(v, k), sum, streaming);
+        gpu::store(vertex.p_v.address(v, k), sum, streaming);
       });
     }
   };

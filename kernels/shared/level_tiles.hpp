@@ -177,8 +177,8 @@ level_maps make_level_maps(const Mesh& mesh, const nabla4_operands<T>& f, index_
         gpu::tensor_box{.data = of.data,
                         .element_bytes = int(sizeof(T)),
                         .stride = {bytes(mesh.row), bytes(mesh.plane), bytes(of.stride)},
-                        .extent = {mesh.row, mesh.plane / mesh.row, planes, levels},
-                        .size = {pitch, rows, planes, 1}});
+                        .extent = {int(mesh.row), int(mesh.plane / mesh.row), planes, int(levels)},
+                        .size = {int(pitch), int(rows), planes, 1}});
   };
   return {map(f.u, 1, tile::pitch, tile::rows), map(f.v, 1, tile::pitch, tile::rows),
           map(f.z, 3, tile::z_pitch, tile::y)};
@@ -209,10 +209,11 @@ class box_tiles : public level_ring<Shape, T> {
       t_.expect_bulk(barrier,
                      unsigned(2 * tile::rows * tile::pitch + tile::z_rows * tile::z_pitch) *
                          unsigned(sizeof(T)));
-      const index_t west = i_ - 1 - this->early(i_ - 1);
-      t_.copy_box(this->fill_, f_.maps.u, {west, j_ - 1, 0, k}, barrier);
-      t_.copy_box(this->fill_ + tile::v, f_.maps.v, {west, j_ - 1, 0, k}, barrier);
-      t_.copy_box(this->fill_ + tile::z, f_.maps.z, {i_ - this->early(i_), j_, 0, k}, barrier);
+      const int corner[4] = {int(i_ - 1 - this->early(i_ - 1)), int(j_ - 1), 0, int(k)};
+      t_.copy_box(this->fill_, f_.maps.u, corner, barrier);
+      t_.copy_box(this->fill_ + tile::v, f_.maps.v, corner, barrier);
+      t_.copy_box(this->fill_ + tile::z, f_.maps.z, {int(i_ - this->early(i_)), int(j_), 0, int(k)},
+                  barrier);
     }
     filling_ = filling_ + 1 < Shape::stages ? filling_ + 1 : 0;
     this->advance(this->fill_);

@@ -93,8 +93,9 @@ class pipeline {
       }
     } else if (k < end && point_.has_result) {
       const vector2<T> p = at_vertex_(edges_of_thread(threads(), results(n), me));
-      gpu::store_streaming(f_.vertex.p_u.address(point_.id, k), p.u);
-      gpu::store_streaming(f_.vertex.p_v.address(point_.id, k), p.v);
+      const bool streaming = f_.vertex.p_u.stores != hint::cached;
+      gpu::store(f_.vertex.p_u.address(point_.id, k), p.u, streaming);
+      gpu::store(f_.vertex.p_v.address(point_.id, k), p.v, streaming);
     }
   }
   ICOBENCH_DEVICE void compute_cells(index_t n, index_t k, index_t end) const {

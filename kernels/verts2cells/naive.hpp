@@ -10,7 +10,7 @@ namespace icobench::kernels {
 
 struct verts2cells_naive {
   using computes = stages<stage::verts2cells>;
-  using compiled = compiled_list<compiled_for<>, compiled_reading<table_use::rows>>;
+  using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>>;
   static constexpr launch tuned(access a) {
     return {.block = {64, 1, a == access::strided ? 2u : 4u}};
   }
