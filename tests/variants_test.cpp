@@ -41,7 +41,8 @@ std::vector<std::vector<launch>> launches_of(const implementation& i) {
         "9x1x2,tables=by_vertex,stores=streaming", "32x8x2,min_blocks=2", "32x8x4,min_blocks=1",
         "32x16,levels=3,min_blocks=1", "32x16,levels=3,stages=2,copy_bytes=8",
         "32x16,levels=0,stages=4,copy_bytes=16", "32x16,levels=3,stages=4,copy_bytes=0",
-        "32x16,levels=2,adjacent,stages=2,copy_bytes=0"}) {
+        "32x16,levels=2,adjacent,stages=2,copy_bytes=0,stores=cached",
+        "32x8,levels=3,stages=2,copy_bytes=16", "32x8,levels=0,stages=4,copy_bytes=0"}) {
     result.emplace_back();
     for (const launch& l : i.defaults) { result.back().push_back(parse_launch(text, l)); }
   }

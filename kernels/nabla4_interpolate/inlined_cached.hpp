@@ -10,7 +10,9 @@
 // barrier for each level: longer walks, but 42 coefficients at once.
 //
 // H200, 594x514: batched 649 us with ten levels (663 with eight, 693 with six), the separate kloop
-// 830; a barrier for each level 837; naive 1356.
+// 830; a barrier for each level 837; naive 1356. Blocks of 512 threads (their rim is smaller) are
+// as fast, 641 against 642, but in the vertical chain they are faster: kloop 1948 instead of 2014,
+// naive 2143 instead of 2442. Naive with 64 registers, so that 32 warps fit, spills: 2485.
 // may spill (min_blocks=2, min_blocks=3): registers capped, for tuning
 #pragma once
 
@@ -33,8 +35,7 @@ struct inlined_cached {
     if (!batched) { return {.block = {32, 6, 1}, .levels = 20}; }
     // Coefficients with levels are nothing to keep in the L2 cache for: points first.
     if (vertical) {
-      return {
-          .block = {32, 8, 1}, .levels = 4, .min_blocks = 2, .order = block_order::points_first};
+      return {.block = {32, 16, 1}, .levels = 4, .order = block_order::points_first};
     }
     return {.block = {32, 8, 1}, .levels = 10, .min_blocks = 2};
   }
@@ -106,10 +107,11 @@ struct inlined_cached_batched : inlined_cached<vertical, true> {};
 
 template <bool vertical>  // the same kernel
 struct inlined_cached_batched<vertical, false> : inlined_cached<vertical, true> {
-  using compiled = compiled_list<compiled_for<2>, compiled_for<4>, compiled_for_threads<512, 2>,
-                                 compiled_for_threads<1024>>;
+  using compiled =
+      std::conditional_t<vertical, compiled_list<compiled_for<2>, compiled_for_threads<512, 2>>,
+                         compiled_list<compiled_for<2>>>;
   static constexpr launch tuned(access) {
-    return {.block = {32, 8, 1},
+    return {.block = {32, 8, vertical ? 2u : 1u},
             .min_blocks = 2,
             .order = vertical ? block_order::points_first : block_order::by_size};
   }

@@ -4,7 +4,8 @@
 //
 // Trades nothing: no neighbours, few registers, so that as many loads are in flight as can be.
 //
-// Not measured yet.
+// H200, 594x514 (298x257): 382 us (103), 90 % (82) of the copy bandwidth, where the march takes 421
+// (111) in the same run; with all registers it wants, hence half the warps, 443 (120).
 #pragma once
 
 #include <shared/cells_of_point.hpp>
@@ -14,9 +15,11 @@ namespace icobench::kernels {
 
 struct roofline_to_cells {
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
-  using compiled = compiled_list<compiled_for<1>, compiled_for<4>, compiled_for<8>>;
+  using compiled = compiled_list<compiled_for<1>, compiled_for<4>>;
   static constexpr access only = access::strided;
-  static constexpr launch tuned(access) { return {.block = {128, 1, 1}, .levels = 40}; }
+  static constexpr launch tuned(access) {
+    return {.block = {128, 1, 1}, .levels = 40, .min_blocks = 4};
+  }
 
   template <class Mesh, class T>
   struct kernel {
