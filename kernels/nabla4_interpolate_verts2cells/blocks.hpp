@@ -22,6 +22,7 @@
 // What holds it up (ncu): the pipe of shared memory is busy 75 % of the time, since copies arrive
 // in pieces of a line, 6.5 values on average, and each takes an access of its own; L2 at 84 %. DRAM
 // is at 50 %: 1.11 times the compulsory bytes.
+// may spill (precision=double, architecture=sm_90): 32 bytes, for two blocks a multiprocessor
 #pragma once
 
 #include <shared/blocks.hpp>

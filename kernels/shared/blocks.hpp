@@ -318,7 +318,7 @@ class block_worker {
 template <bool cells>
 struct in_blocks {
   static constexpr auto threads = unsigned(block_vertices);
-  using compiled = compiled_list<compiled_for<2, threads>>;
+  using compiled = compiled_list<compiled_for_threads<threads, 2>>;
   static constexpr access only = access::indirect;
   // Levels between two barriers, and how many such batches are copied ahead.
   static constexpr int batch = 2, ahead = 1;
