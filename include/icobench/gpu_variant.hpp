@@ -214,7 +214,9 @@ class launched_thread : public Thread {
   index_t adjacent_;
 };
 
-// Runs a kernel with its blocks and levels in the order of the launch.
+// Runs a kernel with its blocks and levels in the order of the launch. Compiled is compiled_for<>
+// unless the kernel is compiled for shapes: bounds of a launch are not the body's concern, and what
+// differs in them alone is compiled once where there are no such bounds (simt).
 template <class Kernel, class Compiled>
 struct in_order {
   Kernel kernel;
@@ -392,7 +394,8 @@ prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, co
   const typename Family::computes computes;
   auto kernel = make_kernel<Kernel, Mesh, T, layout::ifirst>(s, computes);
   using instance = typename Backend::template instance<Compiled>;
-  using ordered_kernel = in_order<Kernel, Compiled>;
+  using ordered_kernel =
+      in_order<Kernel, std::conditional_t<has_shape<Compiled>, Compiled, compiled_for<>>>;
   const gpu::device_facts facts = device.facts();
   const std::size_t shared = shared_bytes<Family, Compiled, Mesh, T>(l, facts);
   gpu::extent3 grid;
