@@ -16,12 +16,14 @@
 //   weights of edges once a block, cells in pairs             699    (composed_separate 856)
 //   the same, two batches ahead                               725
 //   the same, edges per_vertex, in longer pieces of lines     683
-// and 195 us at 298x257 (composed_separate 213), 473 us in float. Pairs of cells that share an edge
-// read four vertices instead of six, but took registers that were not there. Without them: not
+// and 195 us at 298x257 (composed_separate 213), 473 us in float. The weights of edges made
+// nabla4_interpolate/blocks faster (709 to 683), so the pairs are suspected, which read four
+// vertices of two cells that share an edge instead of six: they are gone, and what is here is not
 // measured yet.
-// What holds it up (ncu): the pipe of shared memory is busy 75 % of the time, since copies arrive
-// in pieces of a line, 6.5 values on average, and each takes an access of its own; L2 at 84 %. DRAM
-// is at 50 %: 1.11 times the compulsory bytes.
+// What holds it up (ncu): the pipe of shared memory is busy 75 % of the time, L2 84 %, DRAM 50 %,
+// with 1.11 times the compulsory bytes. A warp makes 131 accesses to shared memory a level, 20
+// more than reads and writes explain: copies probably take one for each piece of a line that they
+// touch, 6.5 values on average. From L2 come 2.1 GB.
 // may spill (precision=double, architecture=sm_90): 32 bytes, for two blocks a multiprocessor
 #pragma once
 
