@@ -27,11 +27,11 @@ struct interpolate_pairs {
     ICOBENCH_DEVICE void operator()(Thread& t) const {
       const vertex_pair here(mesh, domain, t.x(), t.y());
       if (here.v < 0) { return; }
-      const neighbours<index_t, 6> edges = v2e(here.mesh, here.v);
+      const neighbours<index_t, 6> ids = v2e(here.mesh, here.v);
       const interpolate<two<T>> stencil{slots_of_two<6>(f.coeff_1, here.v),
                                         slots_of_two<6>(f.coeff_2, here.v)};
       for_levels<true>(t, levels, [&](index_t k) {
-        const vector2<two<T>> p = stencil(gather_two(f.p_e, edges, k));
+        const vector2<two<T>> p = stencil(gather_two(f.p_e, ids, k));
         here.store(f.p_u, here.v, k, p.u);
         here.store(f.p_v, here.v, k, p.v);
       });

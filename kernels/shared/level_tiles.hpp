@@ -15,8 +15,8 @@ struct level_tile {
   // Boxes begin at multiples of 16 bytes.
   static constexpr index_t copy = Shape::copy_bytes > 0 ? Shape::copy_bytes : 16;
   static constexpr index_t unit = copy / index_t(sizeof(T));
-  static constexpr index_t rounded(index_t elements, index_t bytes) {
-    return (elements * index_t(sizeof(T)) + bytes - 1) / bytes * bytes / index_t(sizeof(T));
+  static constexpr index_t rounded(index_t count, index_t multiple) {
+    return (count * index_t(sizeof(T)) + multiple - 1) / multiple * multiple / index_t(sizeof(T));
   }
   static constexpr index_t pitch = rounded(x + 2 + unit - 1, copy), rows = y + 2;
   static constexpr index_t z_pitch = rounded(x + unit - 1, copy), z_rows = 3 * y;
