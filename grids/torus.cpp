@@ -167,17 +167,17 @@ grid make_torus(torus_shape shape) {
 
 point torus_point(torus_shape shape, double i, double j, double side) {
   // Wrapped in units of the side, where the halves and thirds of our points stay nearly exact.
-  double column = std::fmod(j + i / 2, shape.ny);
-  if (column < 0) column += shape.ny;
+  double column = std::fmod(j + i / 2, double(shape.ny));
+  if (column < 0) column += double(shape.ny);
   return {column * side, i * side * std::numbers::sqrt3 / 2};
 }
 
 double domain_length(torus_shape shape, double side) {
-  return shape.ny * side;
+  return double(shape.ny) * side;
 }
 
 double domain_height(torus_shape shape, double side) {
-  return shape.nx * side * std::numbers::sqrt3 / 2;
+  return double(shape.nx) * side * std::numbers::sqrt3 / 2;
 }
 
 }  // namespace icobench

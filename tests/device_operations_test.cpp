@@ -94,7 +94,7 @@ void expect_reductions(gpu::device& device, std::size_t count) {
 TEST(reductions, any_length) {
   for (const auto& device : devices()) {
     SCOPED_TRACE(device->backend());
-    for (const std::size_t count : {0, 1, 2, 31, 33, 255, 256, 257, 2047, 2049, 5001}) {
+    for (const std::size_t count : {0u, 1u, 2u, 31u, 33u, 255u, 256u, 257u, 2047u, 2049u, 5001u}) {
       expect_reductions<double>(*device, count);
       expect_reductions<float>(*device, count);
     }
@@ -245,7 +245,10 @@ void expect_conversion(gpu::device& device, index_t entities, index_t slots, ind
   T value = 0;
   for (index_t h = 0; h < entities; ++h) {
     for (int s = 0; s < slots; ++s) {
-      for (index_t k = 0; k < levels; ++k) { a(h, s, k) = b(h, s, k) = ++value; }
+      for (index_t k = 0; k < levels; ++k) {
+        a(h, s, k) = ++value;
+        b(h, s, k) = value;
+      }
     }
   }
   const auto nothing = std::vector<T>(many, T(-1));
@@ -277,7 +280,7 @@ TEST(transposes, layouts_of_fields) {
 // Every measurement behind a ceiling checks what it computed, and notices when it is wrong.
 TEST(ceilings, kernels_are_right) {
   for (const auto& device : devices()) {
-    for (const std::size_t count : {1, 10007}) {
+    for (const std::size_t count : {1u, 10007u}) {
       ceiling_work work(*device, ops_of(*device), count);
       std::vector<measurement> all = work.memory(precision::float64);
       for (auto more : {work.memory(precision::float32), work.caches()}) {
