@@ -210,7 +210,7 @@ TEST_F(cli, bad_launches) {
   const auto launch = [](const std::string& text) {
     return nabla4({"--backend", "simt", "--grid", "torus:12x9", "--levels", "3", "--launch", text});
   };
-  refuses(launch("2000x1x1"), {"--launch 2000x1x1", "2000 threads", "limit of 256"});
+  refuses(launch("2000x1x1"), {"--launch 2000x1x1", "2000 threads", "limit of 1024"});
   refuses(launch("1x1x65"), {"--launch 1x1x65", "65 threads along levels", "64"});
   refuses(launch("nonsense"), {"--launch nonsense", "known are"});
   refuses(launch("32x"), {"--launch 32x"});
@@ -229,7 +229,7 @@ TEST_F(cli, bad_launches) {
 TEST_F(cli, launch_that_no_kernel_was_compiled_for) {
   const json records =
       records_of(nabla4({"--backend", "simt", "--grid", "torus:12x9", "--levels", "3", "--variant",
-                         "strided/kloop", "--launch", "32,min_blocks=77", "--launch", "32"}),
+                         "strided/naive", "--launch", "32,min_blocks=77", "--launch", "32"}),
                  2);
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].at("status"), "skipped");
