@@ -26,6 +26,7 @@
 // Copies that start at lines of memory and of shared memory halve the requests, not the crossings.
 // Rows copied by all warps in turns made multicast slower, 438 us. At 596x515 it takes 471, which
 // no reason was found for; there it is as slow when teams are out of step.
+// may spill (architecture=gfx90a, architecture=gfx942): six scalar registers, to lanes of vectors
 #pragma once
 
 #include <shared/march.hpp>
