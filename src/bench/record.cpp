@@ -36,6 +36,8 @@ json to_json(const verification& v) {
   return j;
 }
 
+}  // namespace
+
 json statistics(const std::vector<double>& seconds) {
   const interval i = median_interval(seconds);
   const auto [least, most] = std::minmax_element(seconds.begin(), seconds.end());
@@ -46,8 +48,6 @@ json statistics(const std::vector<double>& seconds) {
           {"max", *most},
           {"count", seconds.size()}};
 }
-
-}  // namespace
 
 std::string_view to_string(status s) {
   switch (s) {

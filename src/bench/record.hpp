@@ -62,6 +62,9 @@ struct record {
 
 json to_json(const record&, const gpu::device_facts&);
 
+// Median, its interval, extremes and number of times, of which there must be one.
+json statistics(const std::vector<double>& seconds);
+
 // One line: status, time, shares of the copy bandwidth and of the ceiling that binds.
 std::string summary(const record&);
 

@@ -1,6 +1,5 @@
 #include "src/device/device_bench.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <iostream>
 
@@ -8,6 +7,7 @@
 
 #include "src/bench/build_info.hpp"
 #include "src/bench/interrupt.hpp"
+#include "src/bench/record.hpp"
 #include "src/bench/statistics.hpp"
 #include "src/device/facts.hpp"
 
@@ -101,11 +101,8 @@ bool device_bench::verify(const measurement& m, json& record) {
 
 void device_bench::add_times(const measurement& m, json& record,
                              const std::vector<double>& seconds) {
-  const interval i = median_interval(seconds);
   const double middle = median(seconds);
-  const auto [least, most] = std::minmax_element(seconds.begin(), seconds.end());
-  record["seconds"] = {{"median", middle}, {"low", i.low}, {"high", i.high},
-                       {"min", *least},    {"max", *most}, {"count", seconds.size()}};
+  record["seconds"] = statistics(seconds);
   if (m.bytes > 0) { record["bytes_per_second"] = m.bytes / middle; }
   if (m.flops > 0) { record["flops_per_second"] = m.flops / middle; }
   if (const double all = m.reference.empty() ? 0 : rate(m.reference); all > 0) {
