@@ -80,7 +80,9 @@ void add_cpu_variant(registry& r, const variant_info& info) {
     add.template operator()<indirect_mesh<L>, T>(pv);
   };
   add_meshes.template operator()<double>();
+#ifndef ICOBENCH_DOUBLE_ONLY
   add_meshes.template operator()<float>();
+#endif
 }
 
 }  // namespace icobench

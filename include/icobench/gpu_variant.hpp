@@ -535,7 +535,9 @@ void add_gpu_variant(registry& r, const variant_info& info) {
     add.template operator()<indirect_mesh<layout::ifirst>, T>(ordering::per_vertex);
   };
   add_meshes.template operator()<double>();
+#ifndef ICOBENCH_DOUBLE_ONLY
   add_meshes.template operator()<float>();
+#endif
 }
 
 }  // namespace icobench

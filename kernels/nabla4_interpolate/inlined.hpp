@@ -5,11 +5,15 @@
 // 72 coefficients in registers, so that 8 warps fit a multiprocessor; `naive` reads them (576 bytes
 // and, indirect, 120 of tables) for each level.
 //
-// H200, 594x514, kloop: 748 us strided, 1518 indirect (24 addresses a vertex); the separate kloop
-// takes 830 and 949.
+// Indirect, a level has 54 loads, and a thread that has the coefficients in registers has none left
+// for their results. There the 60 of nabla4 are in shared memory, 480 bytes a thread: 1111 us at
+// 594x514 and 281 at 298x257 instead of 1468 and 397.
+//
+// H200, 594x514, kloop: 748 us strided; the separate kloop takes 830 and, indirect, 949.
 // may spill (min_blocks=1, min_blocks=2, min_blocks=3): more operands a level than registers
 #pragma once
 
+#include <shared/edges_in_columns.hpp>
 #include <shared/edges_of_vertex.hpp>
 #include <shared/nabla4_interpolate.hpp>
 
@@ -17,6 +21,9 @@ namespace icobench::kernels {
 
 template <bool vertical, bool walks>
 struct inlined_nabla4_interpolate {
+  template <class Mesh>
+  static constexpr bool in_columns = walks && !vertical && Mesh::kind == access::indirect;
+
   using computes = stages<stage::nabla4, stage::interpolate>;
   using compiled =
       std::conditional_t<walks && !vertical, compiled_list<compiled_for<1>>,
@@ -26,9 +33,13 @@ struct inlined_nabla4_interpolate {
     if (vertical && a == access::indirect) { return {.block = {64, 1, 2}, .levels = 10}; }
     if (vertical) { return {.block = {32, 4, 1}, .levels = 20}; }
     return a == access::strided ? launch{.block = {32, 4, 1}, .levels = 40}
-                                : launch{.block = {128, 1, 1}, .levels = 40};
+                                : launch{.block = {64, 1, 1}, .levels = 20};
   }
   static std::string reject(const launch& l) { return walks ? "" : one_level_only(l); }
+  template <class Mesh, class T>
+  static std::size_t shared_bytes(const launch& l) {
+    return in_columns<Mesh> ? edges_in_columns<T>::block_bytes(l.block) : 0;
+  }
 
   template <class Mesh, class T>
   struct kernel {
@@ -42,7 +53,13 @@ struct inlined_nabla4_interpolate {
     ICOBENCH_DEVICE void operator()(Thread& t) const {
       const index_t v = mesh.point(domain, t.x(), t.y());
       if (v < 0) { return; }
-      const edges_of_vertex<T, layout::ifirst, walks && !vertical> edges(mesh, edge, v);
+      const auto edges = [&] {
+        if constexpr (in_columns<Mesh>) {
+          return edges_in_columns<T>(t, mesh, edge, v);
+        } else {
+          return edges_of_vertex < T, layout::ifirst, walks && !vertical > (mesh, edge, v);
+        }
+      }();
       const interpolate<T> stencil = vertex.stencil(v);
       for_levels<walks>(t, levels, [&](index_t k) {
         vertex.store(v, k, stencil(edges(edge, k, vertical ? k : 0)));

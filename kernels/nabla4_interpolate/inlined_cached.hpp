@@ -10,9 +10,10 @@
 // barrier for each level: longer walks, but 42 coefficients at once.
 //
 // H200, 594x514: batched 649 us with ten levels (663 with eight, 693 with six), the separate kloop
-// 830; a barrier for each level 837; naive 1356. Blocks of 512 threads (their rim is smaller) are
+// 830; a barrier for each level 837; naive 1183. Blocks of 512 threads (their rim is smaller) are
 // as fast, 641 against 642, but in the vertical chain they are faster: kloop 1948 instead of 2014,
-// naive 2143 instead of 2442. Naive with 64 registers, so that 32 warps fit, spills: 2485.
+// naive 2143 instead of 2442. Naive keeps no coefficients: with 64 registers 32 warps fit, where
+// 16 that keep them take 1356.
 // may spill (min_blocks=2, min_blocks=3): registers capped, for tuning
 #pragma once
 
@@ -22,7 +23,8 @@
 
 namespace icobench::kernels {
 
-template <bool vertical, bool batched>
+// Coefficients of edges are kept for several levels only.
+template <bool vertical, bool batched, bool walks = true>
 struct inlined_cached {
   using computes = stages<stage::nabla4, stage::interpolate>;
   using compiled =
@@ -68,7 +70,7 @@ struct inlined_cached {
         return t.template shared<T>() + slot * 3 * threads.plane;
       };
 
-      const edges_of_point<Mesh, T, !vertical> edges(mesh, edge, point.id);
+      const edges_of_point<Mesh, T, walks && !vertical> edges(mesh, edge, point.id);
       const auto compute_edges = [&](index_t k, T* z_nabla4) {
         if (k >= w.end) { return; }
         ICOBENCH_UNROLL_ALL
@@ -106,12 +108,10 @@ template <bool vertical, bool walks>
 struct inlined_cached_batched : inlined_cached<vertical, true> {};
 
 template <bool vertical>  // the same kernel
-struct inlined_cached_batched<vertical, false> : inlined_cached<vertical, true> {
-  using compiled =
-      std::conditional_t<vertical, compiled_list<compiled_for<2>, compiled_for_threads<512, 2>>,
-                         compiled_list<compiled_for<2>>>;
+struct inlined_cached_batched<vertical, false> : inlined_cached<vertical, true, false> {
+  using compiled = compiled_list<compiled_for_threads<512, 2>>;
   static constexpr launch tuned(access) {
-    return {.block = {32, 8, vertical ? 2u : 1u},
+    return {.block = {32, vertical ? 8u : 16u, vertical ? 2u : 1u},
             .min_blocks = 2,
             .order = vertical ? block_order::points_first : block_order::by_size};
   }
