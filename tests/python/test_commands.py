@@ -187,6 +187,19 @@ class AllScripts(support.ScriptTest):
         row = next(line for line in lines if "nabla4/strided/naive" in line)
         self.assertRegex(row, r"\| 16\d\.\d \| 330\.0 \| (1\.9|2\.0)\d \| 6\d % \| 56 \| 0 \|")
 
+    def test_table_of_the_best(self):
+        content = synthetic.typical()
+        records = [r for r in content["records"] if r["status"] == "ok"]
+        fastest, second = sorted(records, key=lambda r: r["seconds"]["median"])[:2]
+        fastest["marks"] = ["roofline"]  # no rival, but a bound
+        peer = self.write("peer.json", {"grids": ["torus:298x257"], "microseconds":
+                                        {NAIVE: [330.0], "nabla4/x": [310.0], "other/x": [1.0]}})
+        line = self.run_script("table", "--best", "--peer", peer,
+                               self.write("a.json", content)).splitlines()[-1]
+        times = [1e6 * second["seconds"]["median"], 310, 1e6 * fastest["seconds"]["median"],
+                 1e6 * second["fused_floor_seconds"]]
+        self.assertIn(" | ".join(f"{time:.1f}" for time in times), line)
+
     def test_dump_of_the_program(self):
         out = self.folder / "dump.json"
         subprocess.run([self.program("bench_nabla4"), "--backend", "cpu", "--grid", "torus:12x9",
