@@ -31,7 +31,7 @@ std::string describe(const problem& p) {
 
 // The default launch and others that fit nothing: blocks that divide no size, levels that do not
 // divide either, both orders of blocks, hints, ways to read tables; large blocks, and pipelines of
-// every width and depth, for those that are compiled for them. Variants may refuse some.
+// other widths and depths, for those that are compiled for them. Variants may refuse some.
 std::vector<std::vector<launch>> launches_of(const implementation& i) {
   std::vector<std::vector<launch>> result{i.defaults};
   for (const char* text :
@@ -39,10 +39,10 @@ std::vector<std::vector<launch>> launches_of(const implementation& i) {
         "5x2x1,levels=0,order=levels_first", "32x2x2,order=points_first",
         "16x1x4,order=levels_first", "8x5x2,levels=2,adjacent", "17,tables=rows,order=points_first",
         "9x1x2,tables=by_vertex,stores=streaming", "32x8x2,min_blocks=2", "32x8x4,min_blocks=1",
-        "32x16,levels=3,min_blocks=1", "32x16,levels=3,stages=2,copy_bytes=8",
+        "32x16,levels=3,min_blocks=1", "32x16,levels=3,stages=3,copy_bytes=8",
         "32x16,levels=0,stages=4,copy_bytes=16", "32x16,levels=3,stages=4,copy_bytes=0",
         "32x16,levels=2,adjacent,stages=2,copy_bytes=0,stores=cached",
-        "32x8,levels=3,stages=2,copy_bytes=16", "32x8,levels=0,stages=4,copy_bytes=0"}) {
+        "32x8,levels=3,stages=2,copy_bytes=16", "32x8,levels=0,stages=2,copy_bytes=0"}) {
     result.emplace_back();
     for (const launch& l : i.defaults) { result.back().push_back(parse_launch(text, l)); }
   }

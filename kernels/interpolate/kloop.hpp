@@ -10,8 +10,7 @@ namespace icobench::kernels {
 
 struct interpolate_kloop {
   using computes = stages<stage::interpolate>;
-  using compiled = compiled_list<compiled_for<1>, compiled_for<3>, compiled_for<4>,
-                                 compiled_for<1, table_use::rows>>;
+  using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>>;
   static constexpr launch tuned(access a) {
     return a == access::strided ? launch{.block = {128, 1, 1}, .levels = 20}
                                 : launch{.block = {64, 1, 4}, .levels = 20};

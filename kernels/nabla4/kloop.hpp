@@ -4,12 +4,14 @@
 // for traffic: coefficients and tables are read once for `levels` levels.
 //
 // H200, 298x257: the walk is not unrolled, since more levels in flight lost 20 to 30 per cent (the
-// neighbours of a level left the L1 cache before they were read again), and so did a register cap.
+// neighbours of a level left the L1 cache before they were read again), and so did register caps of
+// three and four blocks.
 //
-// H200, 594x514, tables: 544 us with edges per_vertex, whose three neighbouring threads share most
-// vertices, 659 per_orientation. Vertices along a Hilbert curve 542, breadth first 544, in random
-// order 5635: the rows of a torus are as good as any order, a bad one costs ten times.
-// may spill (min_blocks=3, min_blocks=4, architecture=sm_90): a cap on registers, for tuning
+// H200, 594x514, tables: 536 us with edges per_vertex, whose three neighbouring threads share most
+// vertices, 656 per_orientation. Vertices along a Hilbert curve 542, breadth first 544, in random
+// order 5635: the rows of a torus are as good as any order, a bad one costs ten times. A thread
+// with the three edges of a vertex (tables=by_vertex), as a torus numbers them, is the fastest way
+// of all to compute nabla4: 482 us per_vertex (472 with 64x1x2), 501 per_orientation, strided 515.
 #pragma once
 
 #include <shared/edges_of_point.hpp>
@@ -20,9 +22,8 @@ namespace icobench::kernels {
 template <bool vertical>
 struct nabla4_kloop {
   using computes = stages<stage::nabla4>;
-  using compiled =
-      compiled_list<compiled_for<1>, compiled_for<3>, compiled_for<4>,
-                    compiled_for<1, table_use::rows>, compiled_for<1, table_use::by_vertex>>;
+  using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>,
+                                 compiled_for<1, table_use::by_vertex>>;
   static constexpr launch tuned(access a) {
     if (vertical) { return {.block = {64, 1, a == access::strided ? 1u : 4u}, .levels = 4}; }
     return a == access::strided ? launch{.block = {32, 1, 4}, .levels = 0}

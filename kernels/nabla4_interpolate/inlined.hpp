@@ -10,7 +10,7 @@
 // 594x514 and 281 at 298x257 instead of 1468 and 397.
 //
 // H200, 594x514, kloop: 748 us strided; the separate kloop takes 830 and, indirect, 949.
-// may spill (min_blocks=1, min_blocks=2, min_blocks=3): more operands a level than registers
+// may spill (min_blocks=1, min_blocks=3): more operands a level than registers
 #pragma once
 
 #include <shared/edges_in_columns.hpp>
@@ -25,9 +25,7 @@ struct inlined_nabla4_interpolate {
   static constexpr bool in_columns = walks && !vertical && Mesh::kind == access::indirect;
 
   using computes = stages<stage::nabla4, stage::interpolate>;
-  using compiled =
-      std::conditional_t<walks && !vertical, compiled_list<compiled_for<1>>,
-                         compiled_list<compiled_for<1>, compiled_for<2>, compiled_for<3>>>;
+  using compiled = compiled_list<compiled_for<walks ? 1 : 3>>;
   static constexpr launch tuned(access a) {
     if (!walks) { return {.block = {64, 1, 4}, .min_blocks = 3}; }
     if (vertical && a == access::indirect) { return {.block = {64, 1, 2}, .levels = 10}; }

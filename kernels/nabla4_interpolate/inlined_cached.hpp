@@ -14,7 +14,7 @@
 // as fast, 641 against 642, but in the vertical chain they are faster: kloop 1948 instead of 2014,
 // naive 2143 instead of 2442. Naive keeps no coefficients: with 64 registers 32 warps fit, where
 // 16 that keep them take 1356.
-// may spill (min_blocks=2, min_blocks=3): registers capped, for tuning
+// may spill (min_blocks=2): registers capped for more warps
 #pragma once
 
 #include <shared/edges_of_point.hpp>
@@ -27,10 +27,8 @@ namespace icobench::kernels {
 template <bool vertical, bool batched, bool walks = true>
 struct inlined_cached {
   using computes = stages<stage::nabla4, stage::interpolate>;
-  using compiled =
-      std::conditional_t<batched,
-                         compiled_list<compiled_for<2>, compiled_for<3>, compiled_for_threads<512>>,
-                         compiled_list<compiled_for<1>, compiled_for<2>>>;
+  using compiled = compiled_list<std::conditional_t<batched && vertical, compiled_for_threads<512>,
+                                                    compiled_for<batched ? 2 : 1>>>;
   static constexpr access only = access::strided;
   ICOBENCH_FUNCTION static constexpr overlap halo() { return {1, 0, 1, 1}; }
   static constexpr launch tuned(access) {

@@ -14,7 +14,6 @@
 //
 // H200, 594x514: 1072 us with edges per_orientation, where the window holds one edge in three; the
 // separate kloop takes 949.
-// may spill (min_blocks=2, min_blocks=3): registers capped, for tuning
 #pragma once
 
 #include <shared/host_table.hpp>
@@ -36,7 +35,7 @@ struct edge_window {
 template <bool vertical>
 struct inlined_cached_indirect {
   using computes = stages<stage::nabla4, stage::interpolate>;
-  using compiled = compiled_list<compiled_for<1>, compiled_for<2>, compiled_for<3>>;
+  using compiled = compiled_list<compiled_for<>>;
   static constexpr access only = access::indirect;
   static constexpr int batch = 4;  // levels of a thread
   static constexpr launch tuned(access) { return {.block = {128, 1, 1}, .levels = batch}; }

@@ -12,7 +12,7 @@
 //
 // H200, 594x514, kloop: 735 us strided, 706 indirect, general 1105 (values in shared memory); the
 // separate kloop takes 830 and 949.
-// may spill (min_blocks=2, min_blocks=3): registers capped, for tuning
+// may spill (min_blocks=3): registers capped for more warps
 #pragma once
 
 #include <shared/column.hpp>
@@ -23,9 +23,7 @@ namespace icobench::kernels {
 template <bool vertical, bool walks, bool general>
 struct inlined_v2v {
   using computes = stages<stage::nabla4, stage::interpolate>;
-  using compiled =
-      std::conditional_t<walks && !vertical, compiled_list<compiled_for<1>>,
-                         compiled_list<compiled_for<1>, compiled_for<2>, compiled_for<3>>>;
+  using compiled = compiled_list<compiled_for<walks ? 1 : 3>>;
   static constexpr bool torus_order = !general;
   static constexpr launch tuned(access a) {
     if (!walks) { return {.block = {64, 1, 4}, .min_blocks = 3}; }

@@ -49,9 +49,7 @@ template <class Backend>
 void register_nabla4_interpolate_march(registry& r) {
   add_marches<Backend, flat_march_to_vertices, 5>(
       r, march_info("nabla4_interpolate", "inlined_cached"));
-  add_gpu_variant<Backend,
-                  march_to_vertices<true, false, compiled_shape<64, 1, 4, 1>,
-                                    compiled_shape<128, 1, 2, 1>, compiled_shape<64, 1, 2, 2>>>(
+  add_gpu_variant<Backend, march_to_vertices<true, false, compiled_shape<64, 1, 4, 1>>>(
       r, march_info("nabla4_vertical_interpolate", "inlined_cached"));
 }
 

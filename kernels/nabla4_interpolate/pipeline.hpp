@@ -47,30 +47,27 @@ struct pipeline_to_vertices : pipelined<false, vertical, boxes, Compiled...> {
   };
 };
 
-template <bool vertical>
-using async_to_vertices =
-    pipeline_to_vertices<vertical, false, compiled_pipeline<32, 16, 3, 16>,
-                         compiled_pipeline<32, 16, 2, 16>, compiled_pipeline<32, 16, 4, 16>,
-                         compiled_pipeline<32, 16, 2, 8>, compiled_pipeline<32, 16, 3, 8>,
-                         compiled_pipeline<32, 16, 4, 8>, compiled_pipeline<32, 8, 3, 16, 2>>;
-template <bool vertical>
-using boxes_to_vertices =
-    pipeline_to_vertices<vertical, true, compiled_pipeline<32, 16, 3>, compiled_pipeline<32, 16, 2>,
-                         compiled_pipeline<32, 16, 4>, compiled_pipeline<32, 8, 3, 0, 2>>;
-
 template <class Backend>
 void register_nabla4_interpolate_pipeline(registry& r) {
   variant_info info{.fusion = "inlined_cached",
                     .feature = "pipeline",
                     .description = "tiles of u, v and z copied to shared memory levels ahead"};
-  add_kloop<Backend, async_to_vertices<false>, async_to_vertices<true>>(r, info);
+  add_kloop<Backend,
+            pipeline_to_vertices<false, false, compiled_pipeline<32, 16, 3, 16>,
+                                 compiled_pipeline<32, 16, 2, 16>, compiled_pipeline<32, 16, 4, 16>,
+                                 compiled_pipeline<32, 16, 3, 8>>,
+            pipeline_to_vertices<true, false, compiled_pipeline<32, 16, 3, 16>>>(r, info);
   info.feature = "tensor";
   info.description = "the same with boxes of tensor maps";
   info.schedule = "kloop";
   info.chain = "nabla4_interpolate";
-  add_if_bulk_copies<Backend, boxes_to_vertices<false>>(r, info);
+  add_if_bulk_copies<
+      Backend, pipeline_to_vertices<false, true, compiled_pipeline<32, 16, 3>,
+                                    compiled_pipeline<32, 16, 2>, compiled_pipeline<32, 16, 4>>>(
+      r, info);
   info.chain = "nabla4_vertical_interpolate";
-  add_if_bulk_copies<Backend, boxes_to_vertices<true>>(r, info);
+  add_if_bulk_copies<Backend, pipeline_to_vertices<true, true, compiled_pipeline<32, 16, 3>>>(r,
+                                                                                              info);
 }
 
 }  // namespace icobench::kernels

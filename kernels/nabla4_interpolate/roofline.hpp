@@ -16,7 +16,7 @@ namespace icobench::kernels {
 template <bool vertical>
 struct roofline_to_vertices {
   using computes = stages<stage::nabla4, stage::interpolate>;
-  using compiled = compiled_list<compiled_for<1>, compiled_for<4>>;
+  using compiled = compiled_list<compiled_for<vertical ? 1 : 4>>;
   static constexpr access only = access::strided;
   static constexpr launch tuned(access) {
     return {.block = {128, 1, 1}, .levels = vertical ? 10 : 40, .min_blocks = vertical ? 1 : 4};

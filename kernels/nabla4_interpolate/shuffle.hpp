@@ -6,7 +6,6 @@
 //
 // H200, 594x514: 746 us, no faster than the six edges of inlined_v2v (735); vertical 1997 instead
 // of 2158, where coefficients come with each level.
-// may spill (min_blocks=2): registers capped, for tuning
 #pragma once
 
 #include <shared/nabla4_interpolate.hpp>
@@ -17,7 +16,7 @@ namespace icobench::kernels {
 template <bool vertical>
 struct shuffled_nabla4_interpolate {
   using computes = stages<stage::nabla4, stage::interpolate>;
-  using compiled = compiled_list<compiled_for<1>, compiled_for<2>>;
+  using compiled = compiled_list<compiled_for<>>;
   static constexpr access only = access::strided;
   ICOBENCH_FUNCTION static constexpr overlap halo() { return {1, 0, 0, 0}; }
   static constexpr launch tuned(access) {

@@ -10,7 +10,6 @@
 //
 // H200, 594x514: 965 us where the separate kloop takes 1095: the flops saved do not pay for the rim
 // and the barriers (levels=0; 984 with 40 levels, 1209 with registers capped).
-// may spill (min_blocks=2): registers capped, for tuning
 #pragma once
 
 #include <shared/cells_of_point.hpp>
@@ -22,7 +21,7 @@ namespace icobench::kernels {
 
 struct composed_cached_verts2cells {
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
-  using compiled = compiled_list<compiled_for<1>, compiled_for<2>>;
+  using compiled = compiled_list<compiled_for<>>;
   static constexpr access only = access::strided;
   ICOBENCH_FUNCTION static constexpr overlap halo() { return {0, 1, 0, 1}; }
   static constexpr launch tuned(access) { return {.block = {32, 8, 1}, .levels = 0}; }

@@ -14,7 +14,7 @@
 // H200, 594x514: 1099 us with six levels between barriers, as much as the separate kloop (1095),
 // since a third of the threads compute for the rim; 1161 with five, 1217 with four, nabla4_only
 // 1516.
-// may spill (min_blocks=2, min_blocks=3): registers capped, for tuning
+// may spill (min_blocks=2): registers capped for more warps
 #pragma once
 
 #include <shared/cells_of_point.hpp>
@@ -27,7 +27,7 @@ namespace icobench::kernels {
 template <bool nabla4_only>
 struct inlined_cached_verts2cells {
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
-  using compiled = compiled_list<compiled_for<1>, compiled_for<2>, compiled_for<3>>;
+  using compiled = compiled_list<compiled_for<nabla4_only ? 1 : 2>>;
   static constexpr access only = access::strided;
   ICOBENCH_FUNCTION static constexpr overlap halo() { return {1, 1, 1, 2}; }
   static constexpr launch tuned(access) {

@@ -7,7 +7,6 @@
 // H200, 594x514 (298x257), 40 levels a thread, in the run where inlined_cached takes 1073 us (272)
 // and the march 421 (111): tensor 778 (201), 16 bytes 841 (223). With 512 threads registers spill:
 // tensor 789 (241), 16 bytes 1126 (335).
-// may spill (block_threads=512): as many threads have 128 registers at most
 #pragma once
 
 #include <shared/pipeline.hpp>
@@ -46,15 +45,14 @@ void register_nabla4_interpolate_verts2cells_pipeline(registry& r) {
                     .feature = "pipeline",
                     .description = "tiles of u, v and z copied to shared memory levels ahead"};
   add_gpu_variant<
-      Backend,
-      pipeline_to_cells<false, compiled_pipeline<32, 8, 3, 16>, compiled_pipeline<32, 8, 2, 16>,
-                        compiled_pipeline<32, 8, 4, 16>, compiled_pipeline<32, 8, 3, 8>>>(r, info);
+      Backend, pipeline_to_cells<false, compiled_pipeline<32, 8, 3, 16>,
+                                 compiled_pipeline<32, 8, 2, 16>, compiled_pipeline<32, 8, 3, 8>>>(
+      r, info);
   info.feature = "tensor";
   info.description = "the same with boxes of tensor maps";
   add_if_bulk_copies<
-      Backend, pipeline_to_cells<true, compiled_pipeline<32, 8, 3>, compiled_pipeline<32, 8, 2>,
-                                 compiled_pipeline<32, 8, 4>, compiled_pipeline<32, 16, 3>>>(r,
-                                                                                             info);
+      Backend, pipeline_to_cells<true, compiled_pipeline<32, 8, 3>, compiled_pipeline<32, 8, 2>>>(
+      r, info);
 }
 
 }  // namespace icobench::kernels

@@ -15,7 +15,7 @@ namespace icobench::kernels {
 
 struct roofline_to_cells {
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
-  using compiled = compiled_list<compiled_for<1>, compiled_for<4>>;
+  using compiled = compiled_list<compiled_for<4>>;
   static constexpr access only = access::strided;
   static constexpr launch tuned(access) {
     return {.block = {128, 1, 1}, .levels = 40, .min_blocks = 4};

@@ -311,8 +311,7 @@ inline variant_info march_info(std::string_view chain, std::string_view fusion) 
 // thread, and with coefficients copied for several blocks at once.
 template <class Backend, template <bool bulk, class... Compiled> class Family, int levels>
 void add_marches(registry& r, variant_info info) {
-  add_gpu_variant<Backend, Family<false, compiled_shape<64, 1, 2, 4>, compiled_shape<64, 1, 4, 4>,
-                                  compiled_shape<64, 1, 2, 2>>>(r, info);
+  add_gpu_variant<Backend, Family<false, compiled_shape<64, 1, 2, 4>>>(r, info);
   info.feature = "bulk";
   info.description = "a march whose rows are copied ahead to shared memory";
   add_if_bulk_copies<

@@ -11,10 +11,9 @@ namespace icobench::kernels {
 
 struct verts2cells_kloop {
   using computes = stages<stage::verts2cells>;
-  using compiled = compiled_list<compiled_for<1>, compiled_for<3>, compiled_for<4>,
-                                 compiled_for<1, table_use::rows>>;
+  using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>>;
   static constexpr launch tuned(access a) {
-    return a == access::strided ? launch{.block = {128, 1, 1}, .levels = 20}
+    return a == access::strided ? launch{.block = {64, 2, 1}, .levels = 10}
                                 : launch{.block = {64, 1, 4}, .levels = 20};
   }
 
