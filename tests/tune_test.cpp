@@ -120,6 +120,7 @@ TEST(spaces, hold_the_defaults) {
   std::size_t checked = 0;
   for (const variant& v : registry::instance().variants()) {
     for (const implementation& i : v.implementations) {
+      if (i.backend == "cpu") { continue; }  // its only choice is the length of tiles
       ASSERT_EQ(i.spaces.size(), i.defaults.size()) << v.name();
       for (std::size_t n = 0; n < i.spaces.size(); ++n) {
         const std::vector<launch> all = i.spaces[n].all();

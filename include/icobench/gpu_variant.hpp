@@ -391,7 +391,9 @@ constexpr bool has_own_grid(compiled_list<Compiled...>) {
 // What a search may try of a kernel compiled in one way; `reject` narrows it.
 template <class Family, class Mesh, class Compiled>
 launch_axes axes_of(Compiled) {
+  const launch tuned = Family::tuned(Mesh::kind);
   launch_axes axes = every_launch(Mesh::kind, Compiled::max_threads);
+  axes.include(tuned, Compiled::max_threads);
   axes.compiled.min_blocks = Compiled::min_blocks;
   axes.compiled.tables = Compiled::tables;
   if constexpr (has_shape<Compiled>) { axes.blocks = {Compiled::block}; }
@@ -405,8 +407,7 @@ launch_axes axes_of(Compiled) {
     axes.adjacent = {false};
     axes.stores = {hint::by_kernel};
   }
-  axes.narrow(Family::tuned(Mesh::kind),
-              [](const launch& l) { return rejection<Family>(l).empty(); });
+  axes.narrow(tuned, [](const launch& l) { return rejection<Family>(l).empty(); });
   return axes;
 }
 

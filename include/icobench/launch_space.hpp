@@ -1,6 +1,7 @@
 // The launches that a search may try of one kernel, as data.
 #pragma once
 
+#include <algorithm>
 #include <bitset>
 #include <functional>
 #include <string_view>
@@ -31,6 +32,17 @@ struct launch_axes {
     });
     std::erase_if(result, [](const launch& l) { return l.adjacent && l.levels == 1; });  // the same
     return result;
+  }
+
+  // Adds the block, if it has no more threads, and the levels of a launch.
+  void include(const launch& l, unsigned max_threads) {
+    if (l.block.volume() <= max_threads &&
+        std::find(blocks.begin(), blocks.end(), l.block) == blocks.end()) {
+      blocks.push_back(l.block);
+    }
+    if (std::find(levels.begin(), levels.end(), l.levels) == levels.end()) {
+      levels.push_back(l.levels);
+    }
   }
 
   // Leaves out each value of several that `accepts` refuses in an otherwise unchanged `tuned`.
