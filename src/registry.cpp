@@ -49,6 +49,7 @@ plan join(const std::vector<implementation>& parts, gpu::device& device, const s
 implementation joined(const std::vector<const variant*>& parts, const implementation& like) {
   implementation result = like;
   result.defaults.clear();
+  result.spaces.clear();
   std::vector<implementation> each;
   for (const variant* part : parts) {
     const implementation* i = part->find(like.backend, like.precision_, like.ordering_);
@@ -56,6 +57,7 @@ implementation joined(const std::vector<const variant*>& parts, const implementa
     each.push_back(*i);
     result.needs_torus |= i->needs_torus;
     result.defaults.insert(result.defaults.end(), i->defaults.begin(), i->defaults.end());
+    result.spaces.insert(result.spaces.end(), i->spaces.begin(), i->spaces.end());
   }
   result.prepare = [each](gpu::device& d, const storage& s, const std::vector<launch>& l) {
     return join(each, d, s, l);

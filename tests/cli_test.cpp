@@ -128,6 +128,9 @@ std::string data_grid(const std::string& name) {
 #define ICOBENCH_NEEDS_DATA() \
   if (data_grid("").empty()) { GTEST_SKIP() << "ICOBENCH_TEST_DATA is not set"; }
 
+#define ICOBENCH_NEEDS_SIMT() \
+  if (!registry::instance().backends().contains("simt")) { GTEST_SKIP() << "no simt here"; }
+
 const strings small = {"--backend", "cpu", "--grid", "torus:12x9", "--levels", "3"};
 
 strings nabla4(strings more) {
@@ -362,6 +365,99 @@ TEST_F(cli, ended_run_keeps_its_results) {
     for (const json& r : all.at("records")) { status.insert(r.at("status")); }
     EXPECT_EQ(status, (std::set<std::string>{"ok", "stopped"}));
   }
+}
+
+// ---- bench_tune
+
+strings tune(const std::string& journal, const strings& more = {}) {
+  strings all = {BENCH_TUNE,
+                 "--backend",
+                 "simt",
+                 "--grid",
+                 "torus:12x9,torus:20x13",
+                 "--levels",
+                 "5",
+                 "--variant",
+                 "nabla4/strided/kloop",
+                 "--finalists",
+                 "2",
+                 "--min-samples",
+                 "9",
+                 "--budget",
+                 "0.05",
+                 "--journal",
+                 journal};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+TEST_F(cli, tuning) {
+  ICOBENCH_NEEDS_SIMT();
+  const std::string journal = path("j.jsonl"), table = path("table.json");
+  const outcome first = run(tune(journal, {"--configurations", "8", "--table", table}));
+  ASSERT_EQ(first.status, 0) << first.err;
+  EXPECT_NE(first.out.find("| nabla4/strided/kloop/separate |"), first.out.npos) << first.out;
+  const outcome again = run(tune(journal, {"--configurations", "8"}));
+  EXPECT_NE(again.out.find("continuing"), again.out.npos);
+  EXPECT_NE(again.out.find("\n0 measurements in"), again.out.npos) << again.out;
+  EXPECT_EQ(run({"python3", ICOBENCH_SOURCE_DIR "/scripts/plot", "tuning", journal, "--output",
+                 path("map.svg")})
+                .status,
+            0);
+
+  // A table decides the launches, --launch overrides it, --tuning refuses what is none.
+  json edited = json::parse(read_text(table), nullptr, false);
+  for (json& size : edited["variants"][0]["sizes"]) { size["launches"] = {"16x4x2,levels=2"}; }
+  std::ofstream(table) << edited;
+  const auto name_with = [&](const strings& more) {
+    strings all = nabla4({"--backend", "simt", "--grid", "torus:12x9", "--levels", "5", "--variant",
+                          "strided/kloop", "--tuning", table});
+    all.insert(all.end(), more.begin(), more.end());
+    const json records = records_of(all);
+    return records.size() == 1 ? records[0].at("name").get<std::string>() : "";
+  };
+  EXPECT_EQ(name_with({}), "nabla4/strided/kloop/separate/16x4x2,levels=2");
+  EXPECT_EQ(name_with({"--launch", "levels=3"}), "nabla4/strided/kloop/separate/16x4x2,levels=3");
+  refuses(nabla4_small({"--tuning", journal}), {"--tuning " + journal, "JSON"});
+  refuses(nabla4_small({"--tuning", path("absent")}), {"--tuning", "cannot be read"});
+}
+
+TEST_F(cli, tuning_continues_when_stopped) {
+  ICOBENCH_NEEDS_SIMT();
+  const std::string journal = path("j.jsonl");
+  const auto lines = [&] {
+    const std::string text = read_text(journal);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  std::ptrdiff_t before = 0;
+  for (const int signal : {SIGINT, SIGKILL}) {
+    SCOPED_TRACE(signal);
+    const pid_t child = start(tune(journal, {"--search", "grid"}));  // longer than we wait
+    for (int n = 0; n < 600 && lines() < before + 20; ++n) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    kill(child, signal);
+    const outcome o = finish(child);
+    EXPECT_EQ(o.status, signal == SIGINT ? 130 : -SIGKILL) << o.err;
+    if (before > 0) { EXPECT_NE(o.out.find("continuing"), o.out.npos); }
+    EXPECT_GE(lines(), before + 20);
+    before = lines();
+  }
+}
+
+TEST_F(cli, bad_tuning) {
+  const auto refused = [&](strings command, const std::string& word) {
+    const outcome o = run(command);
+    EXPECT_EQ(o.status, 2);
+    EXPECT_TRUE(o.err.starts_with("bench_tune: ")) << o.err;
+    EXPECT_NE(o.err.find(word), o.err.npos) << o.err;
+  };
+  refused({BENCH_TUNE}, "--journal");
+  refused({BENCH_TUNE, "--backend", "cpu", "--journal", path("j")}, "no variant of backend cpu");
+  refused(tune(path("j"), {"--search", "odd"}), "odd");
+  refused(tune(path("j"), {"--axes", "block,width"}), "width");
+  refused(tune(path("no/folder")), "cannot be written");
+  refused(tune(path("j"), {"--levels", "0"}), "--levels");
 }
 
 TEST_F(cli, profile_once) {

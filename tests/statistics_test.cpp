@@ -73,5 +73,32 @@ TEST(statistics, interval_covers_the_median) {
   }
 }
 
+TEST(statistics, ratio_of_medians) {
+  const std::vector<double> reference = ranks(101);
+  std::vector<double> half = reference;
+  for (double& value : half) { value /= 2; }
+  const ratio same = ratio_of_medians(reference, reference);
+  EXPECT_EQ(same.low, 1);
+  EXPECT_EQ(same.high, 1);
+  const ratio halved = ratio_of_medians(reference, half);
+  EXPECT_EQ(halved.value, 0.5);
+  EXPECT_LT(halved.low, 0.5);
+  EXPECT_GT(halved.high, 0.5);
+  EXPECT_LT(halved.high, 0.8);
+  EXPECT_EQ(ratio_of_medians({1, 1, 1}, {2, 2, 2}).high, 2);
+}
+
+TEST(statistics, proves_faster) {
+  const std::vector<double> ones(9, 1.0), less(9, 0.9), few(8, 0.5);
+  EXPECT_TRUE(proves_faster(ones, less, 0.02));
+  EXPECT_FALSE(proves_faster(ones, less, 0.2));
+  EXPECT_FALSE(proves_faster(less, ones, 0.02));
+  EXPECT_FALSE(proves_faster(ones, few, 0.02));
+  // Half of the samples are slow: nothing is known of the median.
+  std::vector<double> bursts(10, 0.5);
+  std::fill(bursts.begin() + 5, bursts.end(), 1.5);
+  EXPECT_FALSE(proves_faster(ones, bursts, 0.02));
+}
+
 }  // namespace
 }  // namespace icobench

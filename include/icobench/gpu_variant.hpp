@@ -388,6 +388,41 @@ constexpr bool has_own_grid(compiled_list<Compiled...>) {
   return (has_own_grid<Family, Compiled>() && ...);
 }
 
+// What a search may try of a kernel compiled in one way; `reject` narrows it.
+template <class Family, class Mesh, class Compiled>
+launch_axes axes_of(Compiled) {
+  const launch tuned = Family::tuned(Mesh::kind);
+  launch_axes axes = every_launch(Mesh::kind, Compiled::max_threads);
+  axes.include(tuned, Compiled::max_threads);
+  axes.compiled.min_blocks = Compiled::min_blocks;
+  axes.compiled.tables = Compiled::tables;
+  if constexpr (has_shape<Compiled>) { axes.blocks = {Compiled::block}; }
+  if constexpr (requires { Compiled::levels; }) { axes.levels = {Compiled::levels}; }
+  if constexpr (requires { Compiled::stages; }) {
+    axes.compiled.stages = Compiled::stages;
+    axes.compiled.copy_bytes = Compiled::copy_bytes;
+  }
+  if constexpr (has_own_grid<Family, Compiled>()) {
+    axes.orders = {block_order::by_size};
+    axes.adjacent = {false};
+    axes.stores = {hint::by_kernel};
+  }
+  axes.narrow(tuned, [](const launch& l) { return rejection<Family>(l).empty(); });
+  return axes;
+}
+
+template <class Family, class Mesh, class... Compiled>
+launch_space space_of(compiled_list<Compiled...>) {
+  launch_space space;
+  const auto add = [&]<class C>(C choice) {
+    if (Mesh::kind == access::indirect || C::tables == table_use::slots) {
+      space.parts.push_back(axes_of<Family, Mesh>(choice));
+    }
+  };
+  (add(Compiled{}), ...);
+  return space;
+}
+
 template <class Backend, class Family, class Compiled, class Mesh, class T>
 prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, const launch& l) {
   using Kernel = typename Family::template kernel<Mesh, T>;
@@ -520,6 +555,7 @@ void add_gpu_variant(registry& r, const variant_info& info) {
              .ordering_ = o,
              .layout_ = layout::ifirst,
              .defaults = {Families::tuned(Mesh::kind)...},
+             .spaces = {detail::space_of<Families, Mesh>(typename Families::compiled{})...},
              .prepare = &detail::prepare_gpu<Backend, Mesh, T, Families...>,
              .needs_torus = (detail::needs_torus_order<Families>() || ...)});
     }

@@ -14,6 +14,7 @@
 #include <icobench/gpu/device.hpp>
 #include <icobench/gpu/kernel_facts.hpp>
 #include <icobench/launch.hpp>
+#include <icobench/launch_space.hpp>
 #include <icobench/storage.hpp>
 
 namespace icobench {
@@ -50,7 +51,8 @@ struct implementation {
   precision precision_ = precision::float64;
   ordering ordering_ = ordering::per_orientation;
   layout layout_ = layout::ifirst;
-  std::vector<launch> defaults;  // one for each launch
+  std::vector<launch> defaults;        // one for each launch
+  std::vector<launch_space> spaces{};  // what a search may try instead of each
   std::function<plan(gpu::device&, const storage&, const std::vector<launch>&)> prepare;
   bool needs_torus = false;  // indirect, but only for tables in the slot order of a torus
 };

@@ -9,11 +9,13 @@
 #include <tuple>
 
 #include <icobench/gpu_variant.hpp>
+#include <icobench/tuning_table.hpp>
 
 #include "grids/grid_file.hpp"
 #include "src/bench/dump.hpp"
 #include "src/bench/interrupt.hpp"
 #include "src/bench/runner.hpp"
+#include "src/bench/selection.hpp"
 #include "src/bench/statistics.hpp"
 
 namespace icobench {
@@ -54,8 +56,9 @@ class driver {
   int run();
 
  private:
-  void choose_backends();
   void choose_grid();
+  void load_tuning();
+  std::vector<launch> tuned(const variant&, const implementation&) const;
   void add_records(const variant&, const implementation&, vertex_order);
   void collect();
   std::vector<launch> launches_for(const variant&, const implementation&, const std::string& text);
@@ -67,7 +70,6 @@ class driver {
   void report(benchmark::State&, entry&) const;
   void print_tables() const;
   void write_dump(bool complete);
-  bool wanted(const variant&) const;
 
   std::string program_;
   std::string_view chain_;
@@ -77,48 +79,12 @@ class driver {
   std::vector<std::string> backends_;
   std::list<entry> entries_;  // stable addresses: benchmarks hold them
   runner runner_;
+  std::optional<tuning_table> tuning_;
   std::optional<dump_file> dump_;
   json context_;
   std::size_t finished_ = 0;
   bool chosen_format_;  // the user chose one of Google Benchmark's formats
 };
-
-bool driver::wanted(const variant& v) const {
-  if (!chain_.empty() && v.info.chain != chain_) { return false; }
-  const std::string name = v.name();
-  return options_.variants.empty() ||
-         std::any_of(options_.variants.begin(), options_.variants.end(),
-                     [&](const std::string& part) { return name.find(part) != name.npos; });
-}
-
-void driver::choose_backends() {
-  const auto& known = registry::instance().backends();
-  for (const std::string& name : options_.backends) {
-    if (!known.contains(name)) {
-      std::string message = "--backend " + name + ": not in this build, which has";
-      for (const auto& [each, open] : known) { message += " " + each; }
-      throw input_error(message);
-    }
-    try {
-      workspace_.device(name);
-    } catch (const gpu::device_error& error) {
-      throw input_error("--backend " + name + ": " + error.what());
-    }
-    backends_.push_back(name);
-  }
-  if (!backends_.empty()) { return; }
-  for (const std::string name : {"cuda", "hip"}) {
-    if (!known.contains(name)) { continue; }
-    try {
-      workspace_.device(name);
-      backends_ = {name};
-      return;
-    } catch (const gpu::device_error& error) {
-      std::cerr << program_ << ": " << name << ": " << error.what() << "; using the CPU\n";
-    }
-  }
-  backends_ = {"cpu"};
-}
 
 void driver::choose_grid() {
   if (options_.grid.empty()) {
@@ -131,11 +97,35 @@ void driver::choose_grid() {
   for (const vertex_order o : options_.vertices) { places(workspace_.mesh(), o); }  // or throws
 }
 
+void driver::load_tuning() {
+  try {
+    tuning_ = load_tuning_table(options_.tuning);
+  } catch (const std::invalid_argument& error) {
+    throw input_error(std::string("--tuning ") + error.what());
+  }
+  for (const std::string& backend : backends_) {
+    const std::string name = workspace_.device(backend).facts().name;
+    if (backend == tuning_->backend && name != tuning_->device) {
+      std::cerr << program_ << ": --tuning " << options_.tuning << ": is for " << tuning_->device
+                << ", this is " << name << "\n";
+    }
+  }
+}
+
+// The launches of the tuning table for this size, else the variant's own.
+std::vector<launch> driver::tuned(const variant& v, const implementation& i) const {
+  if (!tuning_ || tuning_->backend != i.backend) { return i.defaults; }
+  const auto found =
+      tuning_->find(v.name(), to_string(i.precision_), to_string(i.ordering_),
+                    static_cast<long long>(workspace_.mesh().vertices) * options_.levels);
+  return found.size() == i.defaults.size() ? found : i.defaults;
+}
+
 // The launches of a variant with the overrides of the command line. What no problem could make
 // valid is refused here, before any is timed.
 std::vector<launch> driver::launches_for(const variant& v, const implementation& i,
                                          const std::string& text) {
-  std::vector<launch> result = parse_launches(text, v.name(), i.defaults);
+  std::vector<launch> result = parse_launches(text, v.name(), tuned(v, i));
   if (text.empty() || i.backend == "cpu") { return result; }
   const gpu::device_facts facts = workspace_.device(i.backend).facts();
   for (const launch& l : result) {
@@ -174,7 +164,7 @@ void driver::add_records(const variant& v, const implementation& i, vertex_order
 // asked for, in an order in which neighbours share problem and storage.
 void driver::collect() {
   for (const variant& v : registry::instance().variants()) {
-    if (!wanted(v)) { continue; }
+    if (!wanted(v, chain_, options_.variants)) { continue; }
     for (const precision p : options_.precisions) {
       for (const std::string& backend : backends_) {
         for (const ordering o : options_.orderings) {
@@ -205,7 +195,7 @@ void driver::collect() {
 
 void driver::list() const {
   for (const variant& v : registry::instance().variants()) {
-    if (!wanted(v)) { continue; }
+    if (!wanted(v, chain_, options_.variants)) { continue; }
     std::vector<std::string> backends;
     for (const implementation& i : v.implementations) {
       if (std::find(backends.begin(), backends.end(), i.backend) == backends.end()) {
@@ -328,8 +318,9 @@ int driver::run() {
     return 0;
   }
   if (!options_.dump.empty()) { dump_.emplace(options_.dump); }
-  choose_backends();
+  backends_ = choose_backends(program_, options_.backends, workspace_);
   choose_grid();
+  if (!options_.tuning.empty()) { load_tuning(); }
   collect();
   if (choose_benchmarks() == 0) { throw input_error("no benchmark matches --benchmark_filter"); }
   entries_.remove_if([](const entry& e) { return e.repetitions == 0; });

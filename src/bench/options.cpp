@@ -6,40 +6,26 @@
 
 namespace icobench {
 
-options parse_options(const std::string& program, const std::string& what, int argc, char** argv) {
-  options o;
-  CLI::App app(
-      "Verifies and times " + what +
-      ". Options of Google Benchmark (--benchmark_filter=REGEX, "
-      "--benchmark_repetitions=N, --benchmark_format=..., see --benchmark_help) work too.");
-  app.name(program);
+void add_common_options(CLI::App& app, options& o) {
   const std::map<std::string, precision> precisions{{"double", precision::float64},
                                                     {"float", precision::float32}};
   const std::map<std::string, ordering> orderings{{"per_vertex", ordering::per_vertex},
                                                   {"per_orientation", ordering::per_orientation}};
-  std::map<std::string, vertex_order> vertex_orders;
-  for (const std::string_view name : vertex_order_names) {
-    vertex_orders.emplace(name, vertex_order(vertex_orders.size()));
-  }
   const std::map<std::string, cache_mode> modes{{"cold", cache_mode::cold},
                                                 {"warm", cache_mode::warm}};
-  index_t halo = -1;
-  app.add_option(
-      "--grid", o.grid,
-      "torus:NXxNY or an ICON grid file [torus:594x514 on a GPU, torus:150x129 on the CPU]");
-  app.add_option("--levels", o.levels, "number of levels")->capture_default_str();
-  app.add_option("--halo", halo, "rows and columns of a torus left out on each side [by chain]");
+  app.add_option_function<index_t>(
+      "--halo",
+      [&o](index_t halo) {
+        if (halo < 0) { throw CLI::ValidationError("--halo", "must not be negative"); }
+        o.halo = halo;
+      },
+      "rows and columns of a torus left out on each side [by chain]");
   app.add_option("--precision", o.precisions, "double, float, or both separated by commas")
       ->transform(CLI::CheckedTransformer(precisions))
       ->delimiter(',');
   app.add_option("--ordering", o.orderings,
                  "numbering of edges: per_orientation, per_vertex, or both separated by commas")
       ->transform(CLI::CheckedTransformer(orderings))
-      ->delimiter(',');
-  app.add_option("--vertices", o.vertices,
-                 "order of vertices in memory for indirect access: row, hilbert (a torus), "
-                 "breadth_first, shuffled, or several separated by commas")
-      ->transform(CLI::CheckedTransformer(vertex_orders))
       ->delimiter(',');
   app.add_option("--backend", o.backends,
                  "cuda, hip, cpu, simt (verification only), or several separated by commas")
@@ -49,10 +35,6 @@ options parse_options(const std::string& program, const std::string& what, int a
   app.add_option("--variant", o.variants,
                  "run only variants whose name contains one of these (separated by commas)")
       ->delimiter(',');
-  app.add_option("--launch", o.launches,
-                 "override, e.g. 32x2x4,levels=20,stores=streaming (a wrong word lists all); '+' "
-                 "between the kernels of a chain; may be repeated to time several")
-      ->take_all();
   app.add_option("--cache", o.sampling_.cache, "cold (evicted before each sample) or warm")
       ->transform(CLI::CheckedTransformer(modes))
       ->default_str("cold");
@@ -63,6 +45,35 @@ options parse_options(const std::string& program, const std::string& what, int a
   app.add_option("--budget", o.sampling_.budget_seconds, "seconds to spend on a variant at most")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+}
+
+options parse_options(const std::string& program, const std::string& what, int argc, char** argv) {
+  options o;
+  CLI::App app(
+      "Verifies and times " + what +
+      ". Options of Google Benchmark (--benchmark_filter=REGEX, "
+      "--benchmark_repetitions=N, --benchmark_format=..., see --benchmark_help) work too.");
+  app.name(program);
+  app.add_option(
+      "--grid", o.grid,
+      "torus:NXxNY or an ICON grid file [torus:594x514 on a GPU, torus:150x129 on the CPU]");
+  app.add_option("--levels", o.levels, "number of levels")->capture_default_str();
+  std::map<std::string, vertex_order> vertex_orders;
+  for (const std::string_view name : vertex_order_names) {
+    vertex_orders.emplace(name, vertex_order(vertex_orders.size()));
+  }
+  add_common_options(app, o);
+  app.add_option("--vertices", o.vertices,
+                 "order of vertices in memory for indirect access: row, hilbert (a torus), "
+                 "breadth_first, shuffled, or several separated by commas")
+      ->transform(CLI::CheckedTransformer(vertex_orders))
+      ->delimiter(',');
+  app.add_option("--launch", o.launches,
+                 "override, e.g. 32x2x4,levels=20,stores=streaming (a wrong word lists all); '+' "
+                 "between the kernels of a chain; may be repeated to time several")
+      ->take_all();
+  app.add_option("--tuning", o.tuning,
+                 "a tuning table (of bench_tune), whose launches replace the defaults");
   app.add_flag("--list", o.list, "print the variants and end");
   app.add_flag("--verify-only", o.verify_only, "verify, do not time");
   app.add_flag("--profile-once", o.profile_once,
@@ -76,10 +87,6 @@ options parse_options(const std::string& program, const std::string& what, int a
   } catch (const CLI::Success& help) {
     std::exit(app.exit(help));
   } catch (const CLI::ParseError& error) { throw input_error(error.what()); }
-  if (app.count("--halo")) {
-    if (halo < 0) { throw input_error("--halo: must not be negative"); }
-    o.halo = halo;
-  }
   if (o.levels < 1) {
     throw input_error("--levels: must be at least 1, not " + std::to_string(o.levels));
   }

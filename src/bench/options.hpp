@@ -11,6 +11,10 @@
 #include "grids/numbering.hpp"
 #include "src/bench/measure.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace icobench {
 
 struct options {
@@ -24,15 +28,21 @@ struct options {
   std::vector<std::string> backends;  // empty: the GPU, or the CPU where there is none
   std::vector<std::string> variants;  // parts of names; empty: all
   std::vector<std::string> launches;  // overrides, each timed in turn; empty: the default
+  std::string tuning;                 // path of a tuning table, whose launches replace defaults
   sampling sampling_;
   bool list = false;
   bool verify_only = false;
   bool profile_once = false;
   bool energy = false;
-  std::string dump;  // path of the JSON dump
+  bool times_simt = false;  // wall time of the CPU, which says nothing about a GPU
+  bool only_times = false;  // no copy bandwidth and no clocks beside the times
+  std::string dump;         // path of the JSON dump
 
   bool times() const { return !verify_only && !profile_once; }
 };
+
+// Those that every program which measures has; it parses.
+void add_common_options(CLI::App&, options&);
 
 // Reads our options; Google Benchmark's own (--benchmark_*) must be gone from argv. Ends the
 // program after --help (status 0). Throws input_error.

@@ -84,20 +84,25 @@ void runner::prepare(record& r) {
   }
   r.kernels = p.kernels;
   r.facts = p.facts;
-  if (r.samples.seconds.empty() && !verify(r, resident, p)) { return; }
+  if (!r.verified.ok && !verify(r, resident, p)) { return; }
   if (options_.profile_once) { device.profile(r.name(), p.run); }
-  if (!options_.times() || i.backend == "simt") {
+  const bool untimed_simt = i.backend == "simt" && !options_.times_simt;
+  if (!options_.times() || untimed_simt) {
     r.status_ = status::verified;
     r.reason = options_.profile_once ? "profiled, not timed"
-               : i.backend == "simt" ? "simt is for verification, not for timing"
+               : untimed_simt        ? "simt is for verification, not for timing"
                                      : "not timed";
     return;
   }
-  r.copy = workspace_.memory_bandwidth(i.backend).copy;
-  r.ceilings_ = workspace_.device_ceilings(i.backend);
-  r.small_copy = workspace_.small_copy(i.backend, r.traffic_.fused_bytes);
-  r.empty_interval = workspace_.empty_interval(i.backend);
-  const auto read_machine = [&r, monitor = workspace_.monitor(i.backend)] {
+  const machine_monitor* monitor = nullptr;
+  if (!options_.only_times) {
+    r.copy = workspace_.memory_bandwidth(i.backend).copy;
+    r.ceilings_ = workspace_.device_ceilings(i.backend);
+    r.small_copy = workspace_.small_copy(i.backend, r.traffic_.fused_bytes);
+    r.empty_interval = workspace_.empty_interval(i.backend);
+    monitor = workspace_.monitor(i.backend);
+  }
+  const auto read_machine = [&r, monitor] {
     if (monitor) { r.machine.add(monitor->read()); }
   };
   r.status_ = status::stopped;

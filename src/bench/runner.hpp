@@ -17,8 +17,8 @@ class runner {
       : workspace_(w), options_(o), finished_(std::move(finished)) {}
 
   // Measures each record to the end; those with the same chain, precision and backend take turns
-  // batch by batch, in an order that changes, so that drift favours none. A record that has samples
-  // gets more. Returns early when the user interrupts.
+  // batch by batch, in an order that changes, so that drift favours none. A record that is verified
+  // is not verified again, one that has samples gets more. Returns early when the user interrupts.
   void run(const std::vector<record*>&);
 
  private:

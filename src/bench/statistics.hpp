@@ -16,4 +16,19 @@ double median(std::vector<double> samples);
 // (normal approximation); the whole range where there are fewer than six samples.
 interval median_interval(std::vector<double> samples);
 
+// Of medians, and its 95 % interval.
+struct ratio {
+  double value = 1, low = 1, high = 1;
+};
+
+// The median of `other` over that of `reference`. Samples come in bursts, so blocks of consecutive
+// ones are resampled, and the widest interval of several block lengths counts: the rule of
+// scripts/compare. The same samples give the same interval.
+ratio ratio_of_medians(const std::vector<double>& reference, const std::vector<double>& other);
+
+// Whether `other` is faster by more than `threshold`: the interval of the ratio lies below. Fewer
+// than nine samples prove nothing.
+bool proves_faster(const std::vector<double>& reference, const std::vector<double>& other,
+                   double threshold);
+
 }  // namespace icobench

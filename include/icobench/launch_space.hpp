@@ -1,0 +1,120 @@
+// The launches that a search may try of one kernel, as data.
+#pragma once
+
+#include <algorithm>
+#include <bitset>
+#include <functional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <icobench/launch.hpp>
+
+namespace icobench {
+
+// One way a kernel is compiled, with every combination of the values. What the L2 cache is asked to
+// keep is no part of it: one launch's lines are missing to those it takes turns with.
+struct launch_axes {
+  launch compiled{};  // register cap, use of tables, stages
+  std::vector<gpu::extent3> blocks{};
+  std::vector<int> levels{};
+  std::vector<block_order> orders{};
+  std::vector<bool> adjacent{};
+  std::vector<hint> stores{};
+
+  std::vector<launch> all() const {
+    std::vector<launch> result{compiled};
+    for_each_axis(*this, [&](const auto& values, auto member) {
+      const std::vector<launch> before = std::exchange(result, {});
+      for (const launch& l : before) {
+        for (const auto& value : values) { (result.emplace_back(l)).*member = value; }
+      }
+    });
+    std::erase_if(result, [](const launch& l) { return l.adjacent && l.levels == 1; });  // the same
+    return result;
+  }
+
+  // Adds the block, if it has no more threads, and the levels of a launch.
+  void include(const launch& l, unsigned max_threads) {
+    if (l.block.volume() <= max_threads &&
+        std::find(blocks.begin(), blocks.end(), l.block) == blocks.end()) {
+      blocks.push_back(l.block);
+    }
+    if (std::find(levels.begin(), levels.end(), l.levels) == levels.end()) {
+      levels.push_back(l.levels);
+    }
+  }
+
+  // Leaves out each value of several that `accepts` refuses in an otherwise unchanged `tuned`.
+  void narrow(const launch& tuned, const std::function<bool(const launch&)>& accepts) {
+    for_each_axis(*this, [&](auto& values, auto member) {
+      if (values.size() == 1) { return; }
+      std::erase_if(values, [&](const auto& value) {
+        launch l = tuned;
+        l.*member = value;
+        return !accepts(l);
+      });
+    });
+  }
+
+ private:
+  template <class Axes, class Use>
+  static void for_each_axis(Axes& a, const Use& use) {
+    use(a.blocks, &launch::block);
+    use(a.levels, &launch::levels);
+    use(a.orders, &launch::order);
+    use(a.adjacent, &launch::adjacent);
+    use(a.stores, &launch::stores);
+  }
+};
+
+// For each way the kernel is compiled.
+struct launch_space {
+  std::vector<launch_axes> parts{};
+
+  std::vector<launch> all() const {
+    std::vector<launch> result;
+    for (const launch_axes& part : parts) {
+      const std::vector<launch> more = part.all();
+      result.insert(result.end(), more.begin(), more.end());
+    }
+    return result;
+  }
+};
+
+// What any kernel can be launched with, however it is compiled: blocks of powers of two, from half
+// a warp of NVIDIA's to the limit. Tables know no rows, so that threads along y are for strided
+// access alone.
+inline launch_axes every_launch(access a, unsigned max_threads = max_block_threads) {
+  launch_axes axes{
+      .levels = {1, 2, 4, 5, 8, 10, 16, 20, 40, 0},
+      .orders = {block_order::by_size, block_order::points_first, block_order::levels_first},
+      .adjacent = {false, true},
+      .stores = {hint::by_kernel, hint::cached, hint::streaming}};
+  for (unsigned x = 16; x <= max_threads; x *= 2) {
+    for (unsigned y = 1; y <= (a == access::strided ? 8 : 1); y *= 2) {
+      for (unsigned z = 1; z <= 8; z *= 2) {
+        if (x * y * z <= max_threads) { axes.blocks.push_back({x, y, z}); }
+      }
+    }
+  }
+  return axes;
+}
+
+// The choices in which a launch differs from another, a bit each.
+inline constexpr std::size_t launch_choices = 10;
+inline constexpr std::string_view launch_choice_names[launch_choices] = {
+    "block",  "levels",  "min_blocks", "order",  "adjacent",
+    "stores", "persist", "tables",     "stages", "copy_bytes"};
+inline std::bitset<launch_choices> differing(const launch& a, const launch& b) {
+  const bool each[launch_choices] = {a.block != b.block,           a.levels != b.levels,
+                                     a.min_blocks != b.min_blocks, a.order != b.order,
+                                     a.adjacent != b.adjacent,     a.stores != b.stores,
+                                     a.persist != b.persist,       a.tables != b.tables,
+                                     a.stages != b.stages,         a.copy_bytes != b.copy_bytes};
+  std::bitset<launch_choices> result;
+  for (std::size_t n = 0; n < launch_choices; ++n) { result[n] = each[n]; }
+  return result;
+}
+
+}  // namespace icobench

@@ -1,0 +1,95 @@
+"""Journals of bench_tune: reading, checking, and what their launches consist of.
+
+Trials are the dictionaries of the file's lines, whose fields src/tune/journal.schema.json describes.
+"""
+import functools
+import json
+import pathlib
+
+import jsonschema
+
+from icobench import dump
+from icobench.command import BadInput
+
+SCHEMA = pathlib.Path(__file__).parents[2] / "src" / "tune" / "journal.schema.json"
+VERSION = "icobench-tuning-journal-1"
+AXES = ("block", "levels", "min_blocks", "order", "adjacent", "stores", "tables",
+        "stages")
+
+
+@functools.cache
+def validator():
+    schema = json.loads(SCHEMA.read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def read(path):
+    """The trials; of those with the same configuration, problem and stage the last."""
+    try:
+        # Without the part of a line that a killed program left.
+        lines = pathlib.Path(path).read_text(encoding="utf-8").split("\n")[:-1]
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path}: no text") from error
+    trials = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            content = json.loads(line, parse_constant=dump.reject)
+        except ValueError as error:
+            raise BadInput(f"{path}: line {number}: not valid JSON: {error}") from error
+        version = content.get("schema") if isinstance(content, dict) else None
+        if number == 1 and version != VERSION:
+            raise BadInput(f"{path}: not a journal of schema {VERSION}" +
+                           (f" but of {version}" if version else ""))
+        error = jsonschema.exceptions.best_match(validator().iter_errors(content))
+        if error:
+            where = "/".join(map(str, error.absolute_path)) or "it"
+            raise BadInput(f"{path}: line {number}: {where}: {error.message[:200]}")
+        if number > 1:
+            trials[(target(content), problem(content), content["launches"],
+                    content["stage"])] = content
+    if not trials:
+        raise BadInput(f"{path}: has no measurements")
+    return list(trials.values())
+
+
+def target(trial):
+    """What was tuned."""
+    name = trial["variant"]
+    for key, usual in (("ordering", "per_orientation"), ("precision", "double")):
+        name += "" if trial[key] == usual else "/" + trial[key]
+    return name
+
+
+def problem(trial):
+    return f"{trial['grid']}, {trial['levels']} levels"
+
+
+def one_launch(text):
+    result = dict(block="", levels="1", min_blocks="1", order="by_size", adjacent="no",
+                  stores="by_kernel", tables="slots", stages="0")
+    for part in text.split(","):
+        key, equals, value = part.partition("=")
+        if part == "adjacent":
+            result["adjacent"] = "yes"
+        else:
+            result[key if equals else "block"] = value if equals else part
+    return result
+
+
+def choices(launches):
+    """The value of each axis; of several kernels those that differ joined with '+'."""
+    parts = [one_launch(text) for text in launches.split("+")]
+    result = {}
+    for axis in AXES:
+        values = [part[axis] for part in parts]
+        result[axis] = values[0] if len(set(values)) == 1 else "+".join(values)
+    return result
+
+
+def order(value):
+    """Sorts values of an axis: numbers by size, 0 levels (the whole column) last."""
+    numbers = [int(n) if n.isdigit() else 0 for n in value.replace("+", "x").split("x")]
+    return ("+" in value, value == "0", numbers, value)

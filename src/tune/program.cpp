@@ -1,0 +1,184 @@
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <set>
+
+#include "src/bench/build_info.hpp"
+#include "src/bench/dump.hpp"
+#include "src/bench/interrupt.hpp"
+#include "src/bench/selection.hpp"
+#include "src/tune/tuner.hpp"
+
+namespace icobench {
+namespace {
+
+constexpr const char* program = "bench_tune";
+
+tune_options parse(int argc, char** argv) {
+  tune_options o;
+  CLI::App app(
+      "Searches the best launch of each variant on one or more problems, and writes a tuning "
+      "table for --tuning of the other programs.");
+  app.name(program);
+  const std::map<std::string, strategy> strategies{
+      {"race", strategy::race}, {"grid", strategy::grid}, {"random", strategy::random}};
+  app.add_option(
+         "--grid", o.grids,
+         "torus:NXxNY or ICON grid files, separated by commas [torus:298x257,torus:594x514]")
+      ->delimiter(',');
+  app.add_option("--levels", o.levels, "numbers of levels, separated by commas")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_common_options(app, o.common);
+  std::vector<std::string> chains;
+  for (const chain& c : chain_table) { chains.emplace_back(c.name); }
+  app.add_option("--chain", o.chains, "only these chains, separated by commas [all]")
+      ->delimiter(',')
+      ->check(CLI::IsMember(chains));
+  app.add_option("--journal", o.journal,
+                 "what is measured goes here at once; a search that was stopped continues")
+      ->required();
+  app.add_option("--table", o.table, "write the tuning table to this file");
+  app.add_option("--search", o.search.how,
+                 "race (random ones, then from the best along each axis), grid (all) or random")
+      ->transform(CLI::CheckedTransformer(strategies))
+      ->default_str("race");
+  app.add_option("--configurations", o.search.limit,
+                 "to measure of a variant on a problem, at most (not for --search grid)")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--seed", o.search.seed, "of the random configurations")->capture_default_str();
+  app.add_option("--finalists", o.finalists,
+                 "how many of the best of each problem are measured at length on all")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  std::vector<std::string> axes;
+  app.add_option(
+         "--axes", axes,
+         "vary only these, separated by commas: block, levels, min_blocks, order, adjacent, "
+         "stores, tables, stages [all]")
+      ->delimiter(',')
+      ->check(CLI::IsMember(
+          std::set<std::string>(std::begin(launch_choice_names), std::end(launch_choice_names))));
+  app.add_flag("--part-warps", o.part_warps, "also blocks of half a warp, to see what they cost");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    std::exit(app.exit(help));
+  } catch (const CLI::ParseError& error) { throw input_error(error.what()); }
+  for (std::size_t n = 0; n < launch_choices && !axes.empty(); ++n) {
+    o.axes[n] = std::find(axes.begin(), axes.end(), launch_choice_names[n]) != axes.end();
+  }
+  if (o.grids.empty()) { o.grids = {"torus:298x257", "torus:594x514"}; }
+  return o;
+}
+
+std::string cache_name(const options& o) {
+  return o.sampling_.cache == cache_mode::cold ? "cold" : "warm";
+}
+
+// What makes times comparable: a journal of something else is not continued.
+json context(const options& o, const gpu::device_facts& device, const std::string& backend) {
+  return {{"date", utc_now()},
+          {"backend", backend},
+          {"device", device.name},
+          {"architecture", device.architecture},
+          {"runtime", device.runtime},
+          {"driver", device.driver},
+          {"git_revision", build_info()["git_revision"]},
+          {"cache", cache_name(o)}};
+}
+
+// Variants with launches to search, those that share a problem and its copies side by side.
+std::vector<std::pair<const variant*, const implementation*>> targets(const tune_options& o,
+                                                                      const std::string& backend) {
+  std::vector<std::pair<const variant*, const implementation*>> result;
+  for (const variant& v : registry::instance().variants()) {
+    const bool of_chain = o.chains.empty() || std::find(o.chains.begin(), o.chains.end(),
+                                                        v.info.chain) != o.chains.end();
+    if (!of_chain || !wanted(v, "", o.common.variants)) { continue; }
+    for (const precision p : o.common.precisions) {
+      for (const ordering each : o.common.orderings) {
+        const implementation* i = v.find(backend, p, each);
+        if (i && !i->spaces.empty()) { result.emplace_back(&v, i); }
+      }
+    }
+  }
+  if (result.empty()) {
+    throw input_error("no variant of backend " + backend + " with launches to search matches");
+  }
+  const auto key = [](const auto& t) {
+    return std::tuple(find_chain(t.first->info.chain), t.second->precision_, t.second->ordering_,
+                      t.first->access_);
+  };
+  std::stable_sort(result.begin(), result.end(),
+                   [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  return result;
+}
+
+void write_table(const std::string& path, const json& made_with,
+                 const std::vector<outcome>& outcomes) {
+  tuning_table table{made_with["backend"], made_with["device"], made_with["cache"], made_with};
+  for (const char* name : {"backend", "device", "cache"}) { table.made_with.erase(name); }
+  for (const outcome& o : outcomes) {
+    if (!o.best.empty()) { table.variants.push_back(tabulate(o)); }
+  }
+  std::ofstream file(path);
+  file << to_json(table).dump(1) << "\n";
+  if (!file.flush()) { throw input_error("--table " + path + ": cannot be written"); }
+}
+
+int run(const tune_options& o) {
+  workspace probe(o.common);
+  const std::vector<std::string> backends = choose_backends(program, o.common.backends, probe);
+  if (backends.size() != 1) { throw input_error("--backend: one at a time"); }
+  const std::string& backend = backends.front();
+  const auto all = targets(o, backend);
+  const json made_with = context(o.common, probe.device(backend).facts(), backend);
+  journal j(o.journal, made_with);
+  if (j.continued() > 0) {
+    std::cout << "continuing " << o.journal << " with " << j.continued() << " measurements\n";
+  }
+  catch_interrupts();
+  const auto start = std::chrono::steady_clock::now();
+  tuner t(o, backend, j);
+  std::vector<outcome> outcomes;
+  bool stopped = false;
+  try {
+    for (const auto& [v, i] : all) { outcomes.push_back(t.tune(*v, *i)); }
+  } catch (const search_stopped&) { stopped = true; }
+  const double spent =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::cout << "\n"
+            << format(outcomes) << "\n"
+            << t.measured() << " measurements in " << int(spent) << " s\n";
+  if (!o.table.empty()) { write_table(o.table, made_with, outcomes); }
+  if (stopped) {
+    std::cerr << program << ": stopped; the same command continues\n";
+    return 130;
+  }
+  return t.broken() ? 1 : 0;
+}
+
+}  // namespace
+
+int run_tuning(int argc, char** argv) {
+  try {
+    return run(parse(argc, argv));
+  } catch (const input_error& error) {
+    std::cerr << program << ": " << error.what() << "\n";
+    return 2;
+  } catch (const std::bad_alloc&) {
+    std::cerr << program << ": the problems do not fit the memory: take smaller ones\n";
+    return 2;
+  } catch (const std::exception& error) {
+    std::cerr << program << ": " << error.what() << "\n";
+    return 1;
+  }
+}
+
+}  // namespace icobench
