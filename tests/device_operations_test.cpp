@@ -236,7 +236,7 @@ TEST(transposes, any_shape) {
 // There and back, with what lies between the elements untouched.
 template <class T>
 void expect_conversion(gpu::device& device, index_t entities, index_t slots, index_t levels) {
-  const index_t padded = (entities + 31) / 32 * 32;
+  const index_t padded = round_up(entities, 32);
   const bool by_level = levels > 1;
   const auto many = std::size_t(padded) * std::size_t(slots) * std::size_t(levels);
   std::vector<T> ifirst(many, T(-1)), kfirst(many, T(-1));

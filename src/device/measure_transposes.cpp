@@ -74,7 +74,7 @@ class transpose_work {
 // conversion makes of it.
 transposition field_matrix(std::size_t edges, std::size_t levels, std::size_t unit,
                            bool to_kfirst) {
-  const std::size_t padded = (edges + unit - 1) / unit * unit;
+  const std::size_t padded = round_up(edges, unit);
   return to_kfirst
              ? transposition{levels, edges, padded, levels, 1, padded * levels, edges * levels}
              : transposition{edges, levels, levels, padded, 1, edges * levels, padded * levels};

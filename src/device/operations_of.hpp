@@ -47,8 +47,7 @@ class operations_of final : public operations {
                const void* c, std::size_t count, unsigned elements) const override {
     with_precision(p, [&]<class T>() {
       const auto launch = [&]<array_kernel k, unsigned n>() {
-        const std::size_t blocks =
-            (count + n * device_kernels::array_threads - 1) / (n * device_kernels::array_threads);
+        const std::size_t blocks = ceil_div(count, n * device_kernels::array_threads);
         if (blocks == 0) { return; }
         start(device, unsigned(blocks), 0,
               device_kernels::array_operation<k, T, n>{static_cast<T*>(a), static_cast<const T*>(b),

@@ -30,7 +30,7 @@ shape make_shape(layout l, std::ptrdiff_t entities, std::ptrdiff_t slots, std::p
                  std::ptrdiff_t element_bytes) {
   if (l == layout::kfirst) { return {slots * levels, levels, 1, entities * slots * levels}; }
   const std::ptrdiff_t unit = alignment_bytes / element_bytes;
-  const std::ptrdiff_t padded = (entities + unit - 1) / unit * unit;
+  const std::ptrdiff_t padded = round_up(entities, unit);
   return {1, padded, slots * padded, slots * levels * padded};
 }
 
@@ -235,7 +235,7 @@ void resident_problem::upload_fields() {
   // What does not depend on the level lies together: see kept.
   const auto bytes_of = [&](field f) {
     const std::size_t bytes = std::size_t(shape_of(f).elements) * sizeof(T);
-    return (bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
+    return round_up(bytes, alignment_bytes);
   };
   std::size_t coefficient_bytes = 0;
   for (const field f : icobench::fields(c)) {

@@ -15,6 +15,7 @@
 #include <icobench/gpu/dim3.hpp>
 #include <icobench/gpu/qualifiers.hpp>
 #include <icobench/launch.hpp>
+#include <icobench/types.hpp>
 
 namespace icobench {
 
@@ -232,8 +233,7 @@ void reduce(gpu::device& device, const Load& load, std::size_t count, Combine, T
             const reduce_space& space, const reduction& how = {}) {
   using namespace detail;
   const auto launch = [&]<within_block b, across_blocks g>() {
-    const std::size_t wanted =
-        (count + reduce_threads * reduce_loads - 1) / (std::size_t(reduce_threads) * reduce_loads);
+    const std::size_t wanted = ceil_div(count, reduce_threads * reduce_loads);
     const unsigned most =
         how.deterministic
             ? fixed_reduce_blocks
