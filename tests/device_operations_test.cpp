@@ -376,6 +376,11 @@ class put_result {
     }
     return there;
   }
+    EXPECT_EQ(std::isnan(there.l2_error), std::isnan(here.l2_error));
+    if (!std::isnan(here.l2_error)) {  // added up in another order
+      EXPECT_NEAR(there.l1_error, here.l1_error, 1e-14 * here.l1_error);
+      EXPECT_NEAR(there.l2_error, here.l2_error, 1e-14 * here.l2_error);
+    }
 
  private:
   static constexpr arrangement where{access::indirect, ordering::per_orientation, layout::ifirst};
@@ -421,6 +426,76 @@ TEST(memory, kinds) {
       if (kind == gpu::memory_kind::managed && device->backend() != "simt" &&
           !device->facts().managed_memory) {
         continue;
+// Norms of one planted error are known.
+TEST(verification, norms_of_a_planted_error) {
+  const auto mesh = std::make_shared<const grid>(make_torus({12, 9}));
+  for (const precision p : {precision::float64, precision::float32}) {
+    const double unit = p == precision::float64 ? 0x1p-40 : 0x1p-13;
+    problem chain_ = make_problem(mesh, *find_chain("verts2cells"), 5, 2, p);
+    compute_reference(chain_);
+    host_field& expected = chain_.fields.at(field::p_cell);
+    for (double& x : expected.values) {
+      if (!std::isnan(x)) { x = std::round(x * 16) / 16; }  // what is planted is exact
+    }
+    double sum = 0, squares = 0;
+    for (const double x : expected.values) {
+      if (!std::isnan(x)) { sum += std::fabs(x), squares += x * x; }
+    }
+    const auto& computed = chain_.computed[std::size_t(stage::verts2cells)].ids;
+    const index_t first = computed.front(), last = computed.back();
+    for (const auto& device : devices()) {
+      put_result result(*device, chain_);
+      EXPECT_EQ(result.verify().l1_error, 0);
+      EXPECT_EQ(result.verify().l2_error, 0);
+      result.put(first, 4, expected(first, 0, 4) + unit);
+      result.put(last, 0, expected(last, 0, 0) - 2 * unit);
+      const verification found = result.verify();
+      EXPECT_TRUE(found.ok);
+      EXPECT_NEAR(found.l1_error, 3 * unit / sum, 1e-14 * found.l1_error);
+      EXPECT_NEAR(found.l2_error, unit * std::sqrt(5 / squares), 1e-14 * found.l2_error);
+      EXPECT_EQ(found.worst->entity, last);
+      EXPECT_EQ(found.worst->level, 0);
+      result.put(first, 4, std::nan(""));
+      EXPECT_TRUE(std::isnan(result.verify().l2_error));
+    }
+  }
+}
+
+TEST(reductions, norms_are_the_same_in_every_run) {
+  for (const std::size_t count : {0u, 1u, 255u, 100003u}) {
+    std::vector<double> want(count), have(count);
+    double absolute = 0, squares = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      want[i] = i % 7 == 3 ? std::nan("") : std::sin(double(i));
+      have[i] = i % 7 == 3 ? std::nan("") : std::cos(double(i));
+      if (i % 7 == 3) { continue; }
+      absolute += std::fabs(have[i] - want[i]);
+      squares += (have[i] - want[i]) * (have[i] - want[i]);
+    }
+    std::map<std::string, norms, std::less<>> first;
+    for (const auto& device : devices()) {
+      const gpu::buffer values = uploaded(*device, have), expected = uploaded(*device, want);
+      const gpu::buffer on_device(*device, sizeof(norms));
+      const reduce_space space(*device);
+      norms got{};
+      ops_of(*device).find_difference(*device, precision::float64, values.data(),
+                                      expected.as<double>(), count, on_device.as<norms>(), space);
+      device->download(&got, on_device.data(), sizeof got);
+      EXPECT_NEAR(got.absolute, absolute, 1e-12 * absolute);
+      EXPECT_NEAR(got.squares, squares, 1e-12 * squares);
+      // simt for other warps and orders of threads, too.
+      const norms& earlier = first.try_emplace(std::string(device->backend()), got).first->second;
+      EXPECT_EQ(got.absolute, earlier.absolute) << device->backend();
+      EXPECT_EQ(got.squares, earlier.squares) << device->backend();
+      ops_of(*device).find_norms(*device, values.as<double>(), count, on_device.as<norms>(), space);
+      device->download(&got, on_device.data(), sizeof got);
+      double sizes = 0;
+      for (const double x : have) { sizes += std::isnan(x) ? 0 : x * x; }
+      EXPECT_NEAR(got.squares, sizes, 1e-12 * sizes);
+    }
+  }
+}
+
       }
       const gpu::buffer from(*device, 4096, kind), to(*device, 4096);
       std::memset(from.data(), 7, 4096);

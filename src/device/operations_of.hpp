@@ -125,6 +125,19 @@ class operations_of final : public operations {
     });
   }
 
+  void find_norms(gpu::device& device, const double* values, std::size_t count, norms* result,
+                  const reduce_space& space) const override {
+    icobench::reduce<Backend>(device, norms_at{values}, count, add_norms{}, result, space,
+                              {.deterministic = true});
+  }
+  void find_difference(gpu::device& device, precision p, const void* values, const double* expected,
+                       std::size_t count, norms* result, const reduce_space& space) const override {
+    with_precision(p, [&]<class T>() {
+      icobench::reduce<Backend>(device, difference_at<T>{static_cast<const T*>(values), expected},
+                                count, add_norms{}, result, space, {.deterministic = true});
+    });
+  }
+
   void read(gpu::device& device, precision p, unsigned blocks, const void* data, std::size_t count,
             double* sums) const override {
     with_precision(p, [&]<class T>() {
