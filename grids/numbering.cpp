@@ -135,16 +135,20 @@ std::vector<index_t> computed_first(const std::vector<index_t>& ids,
 
 }  // namespace
 
+void require_order(const grid& g, vertex_order o) {
+  if (o == vertex_order::hilbert && !g.shape) {
+    throw input_error(g.name +
+                      ": a Hilbert curve needs positions, which only a torus has; "
+                      "breadth_first works on any grid");
+  }
+}
+
 std::vector<index_t> places(const grid& g, vertex_order o) {
+  require_order(g, o);
   switch (o) {
     case vertex_order::row:
       return identity(g.vertices);
     case vertex_order::hilbert:
-      if (!g.shape) {
-        throw input_error(g.name +
-                          ": a Hilbert curve needs positions, which only a torus has; "
-                          "breadth_first works on any grid");
-      }
       return hilbert_places(*g.shape);
     case vertex_order::breadth_first:
       return breadth_first_places(g);

@@ -20,8 +20,10 @@ constexpr std::string_view to_string(vertex_order o) {
   return vertex_order_names[std::size_t(o)];
 }
 
-// The place of each vertex. Throws input_error for a Hilbert curve on a grid that is no torus: no
-// positions are known there.
+// Throws input_error for a Hilbert curve on a grid that is no torus: no positions are known there.
+void require_order(const grid&, vertex_order);
+
+// The place of each vertex, in an order that the grid can have.
 std::vector<index_t> places(const grid&, vertex_order);
 
 // For each location the storage id of each grid id.

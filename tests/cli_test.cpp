@@ -515,7 +515,12 @@ TEST_F(cli, timed_run) {
     // A CPU has no other ceiling than its copies.
     EXPECT_EQ(r.at("ceiling").at("binding"), "memory");
     EXPECT_DOUBLE_EQ(r.at("ceiling").at("share"), r.at("share_of_copy"));
-    EXPECT_TRUE(r.at("verification").at("worst").is_object());
+    const json& verified = r.at("verification");
+    EXPECT_TRUE(verified.at("worst").is_object());
+    for (const char* norm : {"l1_error", "l2_error"}) {
+      EXPECT_EQ(verified.at(norm) > 0, verified.at("max_error") > 0);
+      EXPECT_LT(verified.at(norm), verified.at("tolerance"));
+    }
     // 8 x 5 points, halo 2: see traffic_test.
     EXPECT_EQ(r.at("traffic").at("fused_bytes"), 8 * (40 * (8 * 3 + 30) + 2 * 3 * (9 + 18)));
   }

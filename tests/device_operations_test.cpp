@@ -183,18 +183,22 @@ TEST(reductions, largest_error_and_where) {
 
 template <class T>
 void expect_transposes(gpu::device& device, std::size_t rows, std::size_t columns,
-                       unsigned matrices) {
+                       unsigned matrices, bool aligned) {
   transposition m{rows, columns, columns + 3, rows + 5, matrices};
   m.from_distance = rows * m.from_pitch + 2;
   m.to_distance = std::max(columns * m.to_pitch, rows * m.from_pitch) + 1;
+  if (aligned) {
+    m.from_pitch = round_up(columns, 4), m.to_pitch = round_up(rows, 4);
+    m.from_distance = m.to_distance = m.from_pitch * m.to_pitch + 4;
+  }
   std::vector<T> from(m.from_distance * matrices);
   std::iota(from.begin(), from.end(), T(1));
   const gpu::buffer in = uploaded(device, from);
   const T untouched = -1;
   for (const transpose_method how :
        {transpose_method::copy, transpose_method::naive, transpose_method::tile,
-        transpose_method::padded, transpose_method::column}) {
-    for (const unsigned tile : {0u, 16u, 32u}) {
+        transpose_method::padded, transpose_method::column, transpose_method::vector}) {
+    for (const unsigned tile : {0u, 16u, 32u, 256u}) {
       std::vector<T> expected(m.to_distance * matrices, untouched);
       const gpu::buffer out = uploaded(device, expected);
       for (std::size_t n = 0; n < matrices; ++n) {
@@ -227,8 +231,10 @@ TEST(transposes, any_shape) {
                                                                     {131, 80},
                                                                     {128, 129},
                                                                     {150, 140}}) {
-      expect_transposes<double>(*device, rows, columns, 1);
-      expect_transposes<float>(*device, rows, columns, 2);
+      for (const bool aligned : {false, true}) {
+        expect_transposes<double>(*device, rows, columns, 1, aligned);
+        expect_transposes<float>(*device, rows, columns, 2, aligned);
+      }
     }
   }
 }
@@ -236,7 +242,7 @@ TEST(transposes, any_shape) {
 // There and back, with what lies between the elements untouched.
 template <class T>
 void expect_conversion(gpu::device& device, index_t entities, index_t slots, index_t levels) {
-  const index_t padded = (entities + 31) / 32 * 32;
+  const index_t padded = round_up(entities, 32);
   const bool by_level = levels > 1;
   const auto many = std::size_t(padded) * std::size_t(slots) * std::size_t(levels);
   std::vector<T> ifirst(many, T(-1)), kfirst(many, T(-1));
@@ -370,6 +376,11 @@ class put_result {
     EXPECT_EQ(there.ok, here.ok);
     EXPECT_EQ(there.wrong, here.wrong);
     EXPECT_DOUBLE_EQ(there.max_error, here.max_error);
+    EXPECT_EQ(std::isnan(there.l2_error), std::isnan(here.l2_error));
+    if (!std::isnan(here.l2_error)) {  // added up in another order
+      EXPECT_NEAR(there.l1_error, here.l1_error, 1e-14 * here.l1_error);
+      EXPECT_NEAR(there.l2_error, here.l2_error, 1e-14 * here.l2_error);
+    }
     if (there.max_error > 0) {
       EXPECT_EQ(there.worst->entity, here.worst->entity);
       EXPECT_EQ(there.worst->level, here.worst->level);
@@ -411,6 +422,76 @@ TEST(verification, on_the_device_as_on_the_host) {
       result.put(inside, 3, want);
       result.put(outside, 1, 0);
       EXPECT_EQ(result.verify().wrong, 1u);
+    }
+  }
+}
+
+// Norms of one planted error are known.
+TEST(verification, norms_of_a_planted_error) {
+  const auto mesh = std::make_shared<const grid>(make_torus({12, 9}));
+  for (const precision p : {precision::float64, precision::float32}) {
+    const double unit = p == precision::float64 ? 0x1p-40 : 0x1p-13;
+    problem chain_ = make_problem(mesh, *find_chain("verts2cells"), 5, 2, p);
+    compute_reference(chain_);
+    host_field& expected = chain_.fields.at(field::p_cell);
+    for (double& x : expected.values) {
+      if (!std::isnan(x)) { x = std::round(x * 16) / 16; }  // what is planted is exact
+    }
+    double sum = 0, squares = 0;
+    for (const double x : expected.values) {
+      if (!std::isnan(x)) { sum += std::fabs(x), squares += x * x; }
+    }
+    const auto& computed = chain_.computed[std::size_t(stage::verts2cells)].ids;
+    const index_t first = computed.front(), last = computed.back();
+    for (const auto& device : devices()) {
+      put_result result(*device, chain_);
+      EXPECT_EQ(result.verify().l1_error, 0);
+      EXPECT_EQ(result.verify().l2_error, 0);
+      result.put(first, 4, expected(first, 0, 4) + unit);
+      result.put(last, 0, expected(last, 0, 0) - 2 * unit);
+      const verification found = result.verify();
+      EXPECT_TRUE(found.ok);
+      EXPECT_NEAR(found.l1_error, 3 * unit / sum, 1e-14 * found.l1_error);
+      EXPECT_NEAR(found.l2_error, unit * std::sqrt(5 / squares), 1e-14 * found.l2_error);
+      EXPECT_EQ(found.worst->entity, last);
+      EXPECT_EQ(found.worst->level, 0);
+      result.put(first, 4, std::nan(""));
+      EXPECT_TRUE(std::isnan(result.verify().l2_error));
+    }
+  }
+}
+
+TEST(reductions, norms_are_the_same_in_every_run) {
+  for (const std::size_t count : {0u, 1u, 255u, 100003u}) {
+    std::vector<double> want(count), have(count);
+    double absolute = 0, squares = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      want[i] = i % 7 == 3 ? std::nan("") : std::sin(double(i));
+      have[i] = i % 7 == 3 ? std::nan("") : std::cos(double(i));
+      if (i % 7 == 3) { continue; }
+      absolute += std::fabs(have[i] - want[i]);
+      squares += (have[i] - want[i]) * (have[i] - want[i]);
+    }
+    std::map<std::string, norms, std::less<>> first;
+    for (const auto& device : devices()) {
+      const gpu::buffer values = uploaded(*device, have), expected = uploaded(*device, want);
+      const gpu::buffer on_device(*device, sizeof(norms));
+      const reduce_space space(*device);
+      norms got{};
+      ops_of(*device).find_difference(*device, precision::float64, values.data(),
+                                      expected.as<double>(), count, on_device.as<norms>(), space);
+      device->download(&got, on_device.data(), sizeof got);
+      EXPECT_NEAR(got.absolute, absolute, 1e-12 * absolute);
+      EXPECT_NEAR(got.squares, squares, 1e-12 * squares);
+      // simt for other warps and orders of threads, too.
+      const norms& earlier = first.try_emplace(std::string(device->backend()), got).first->second;
+      EXPECT_EQ(got.absolute, earlier.absolute) << device->backend();
+      EXPECT_EQ(got.squares, earlier.squares) << device->backend();
+      ops_of(*device).find_norms(*device, values.as<double>(), count, on_device.as<norms>(), space);
+      device->download(&got, on_device.data(), sizeof got);
+      double sizes = 0;
+      for (const double x : have) { sizes += std::isnan(x) ? 0 : x * x; }
+      EXPECT_NEAR(got.squares, sizes, 1e-12 * sizes);
     }
   }
 }

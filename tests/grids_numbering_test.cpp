@@ -79,6 +79,9 @@ TEST(numbering, hilbert_goes_from_neighbour_to_neighbour) {
     EXPECT_EQ(std::abs(a % 16 - b % 16) + std::abs(a / 16 - b / 16), 1) << n;
   }
   EXPECT_THROW(places(icosphere(0), vertex_order::hilbert), input_error);
+  EXPECT_THROW(require_order(icosphere(0), vertex_order::hilbert), input_error);
+  require_order(icosphere(0), vertex_order::breadth_first);
+  require_order(make_torus({4, 3}), vertex_order::hilbert);
 }
 
 TEST(numbering, breadth_first_never_goes_back) {

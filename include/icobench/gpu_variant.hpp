@@ -115,10 +115,6 @@ Kernel make_kernel(const storage& s, stages<fused...> computes) {
                 s.operands<fused, T, L>()..., s.levels};
 }
 
-constexpr unsigned ceil_div(unsigned a, unsigned b) {
-  return (a + b - 1) / b;
-}
-
 template <class Family>
 constexpr overlap overlap_of() {
   if constexpr (requires { Family::halo(); }) { return Family::halo(); }

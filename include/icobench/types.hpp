@@ -32,6 +32,16 @@ enum class table_use { slots, rows, by_vertex };
 // caches (streaming), since nobody reads them soon.
 enum class hint { by_kernel, cached, streaming };
 
+// a / b rounded up, of numbers that are not negative; the next multiple of `unit`.
+template <class Integer>
+ICOBENCH_FUNCTION constexpr Integer ceil_div(Integer a, std::type_identity_t<Integer> b) {
+  return (a + b - 1) / b;
+}
+template <class Integer>
+ICOBENCH_FUNCTION constexpr Integer round_up(Integer a, std::type_identity_t<Integer> unit) {
+  return ceil_div(a, unit) * unit;
+}
+
 // A few values that belong to the neighbours of one point: ids or operands, in slot order.
 template <class T, int count>
 struct neighbours {

@@ -64,7 +64,14 @@ COMPARISON = [
     Column("ratio_interval", "95 % interval of the ratio", interval),
     Column("reference_seconds", "reference µs", microseconds),
     Column("seconds", "µs", microseconds),
+    Column("share_of_ceiling", "of ceiling", percent), Column("binding", "bound by"),
     Column("variant", "variant"), Column("marks", "marks", ", ".join)]
+
+
+def near_ceiling(record):
+    """Which ceiling binds, and how close the record comes; older dumps do not know."""
+    ceiling = record.get("ceiling", {})
+    return {"share_of_ceiling": ceiling.get("share"), "binding": ceiling.get("binding")}
 
 
 def judge(reference, record, threshold):
@@ -100,8 +107,7 @@ def ranked_row(rank, record, baseline, threshold):
         "speedup_interval": [1 / against.high, 1 / against.low],
         "verdict": "baseline" if record is baseline else against.verdict,
         "share_of_copy": record["share_of_copy"],
-        "share_of_ceiling": record.get("ceiling", {}).get("share"),
-        "binding": record.get("ceiling", {}).get("binding"),
+        **near_ceiling(record),
         "times_floor": seconds["median"] / record["fused_floor_seconds"],
         "times_separate_floor": seconds["median"] / record["separate_floor_seconds"],
         "registers": most(record, "registers"), "local_bytes": most(record, "local_bytes"),
@@ -154,7 +160,7 @@ def compared_row(reference, record, threshold):
             "precision": record["precision"], "variant": name, "verdict": result.verdict,
             "ratio": result.ratio, "ratio_interval": [result.low, result.high],
             "reference_seconds": reference["seconds"]["median"],
-            "seconds": record["seconds"]["median"],
+            "seconds": record["seconds"]["median"], **near_ceiling(record),
             "marks": sorted(set(reference["marks"] + record["marks"]))}
 
 
@@ -169,7 +175,7 @@ def compare(first, second, threshold, anyway=False):
     for record in here:
         other = now.get((record["name"], record["backend"]))
         if other and other["status"] in BROKEN:
-            row = dict.fromkeys(("ratio", "ratio_interval", "seconds"))
+            row = dict.fromkeys(("ratio", "ratio_interval", "seconds", *near_ceiling({})))
             table.rows.append(row | {k: record[k] for k in ("chain", "backend", "precision")} | {
                 "variant": record["name"], "verdict": other["status"], "marks": [],
                 "reference_seconds": record["seconds"]["median"]})
@@ -206,6 +212,21 @@ def machine_advice(dump):
     return result
 
 
+def ceilings_advice(dump):
+    """What each device can do at most, where more than a copy was measured."""
+    result = []
+    for device in dump.devices().values():
+        c = (device or {}).get("ceilings") or {}
+        if c and all(c.values()):
+            rates = ", ".join(f"{key} {1e-12 * c[key + '_bytes_per_second']:.2f}"
+                              for key in ("read", "triad", "copy", "write"))
+            flops = ", ".join(f"{key} {1e-12 * c[key + '_flops_per_second']:.1f}"
+                              for key in ("double", "float"))
+            result.append(f"ceilings of {device['name']}: {rates} TB/s; {flops} Tflop/s; "
+                          f"{1e6 * c['launch_seconds']:.1f} µs a launch")
+    return result
+
+
 ON_MARKS = {
     "suspect": "faster than the device allows for its reads and writes: data came from a cache "
                "(try a larger grid, --cache cold)",
@@ -215,7 +236,7 @@ ON_MARKS = {
 
 def advice(dump, tables=()):
     """What a reader should know before believing the numbers, and what would make them better."""
-    result = machine_advice(dump)
+    result = ceilings_advice(dump) + machine_advice(dump)
     if not dump.complete:
         result.append("the run had not ended or was stopped: this is what it had measured by then")
     for mark, text in ON_MARKS.items():

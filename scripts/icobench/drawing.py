@@ -172,14 +172,23 @@ def draw_ceilings(axes, c, intensities):
                          label=f"{precision} {1e-12 * rate:.1f} Tflop/s")
 
 
+def under_ceilings(d):
+    """(device, its timed records) where ceilings were measured."""
+    for backend, device in d.devices().items():
+        records = [r for r in dump.timed(d.records) if r["backend"] == backend]
+        if records and device.get("ceilings"):
+            yield device, records
+
+
+def has_roofline(d):
+    return any(under_ceilings(d))
+
+
 def roofline(dumps):
     """Arithmetic over time against flops a byte, under the ceilings measured in the same run."""
-    panels_of = []
-    for d, label in zip(dumps, dump.labels(dumps)):
-        for backend, device in d.devices().items():
-            records = [r for r in dump.timed(d.records) if r["backend"] == backend]
-            if records and device.get("ceilings"):
-                panels_of.append((f"{device['name']}, {label}", device["ceilings"], records))
+    panels_of = [(f"{device['name']}, {label}", device["ceilings"], records)
+                 for d, label in zip(dumps, dump.labels(dumps))
+                 for device, records in under_ceilings(d)]
     if not panels_of:
         raise BadInput(f"{dumps[0].path}: has no timed record on a device with measured ceilings")
     figure, axes = panels([14] * len(panels_of))

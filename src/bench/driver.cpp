@@ -94,7 +94,7 @@ void driver::choose_grid() {
                         : "torus:594x514";
   }
   workspace_.set_grid(load_grid(options_.grid));
-  for (const vertex_order o : options_.vertices) { places(workspace_.mesh(), o); }  // or throws
+  for (const vertex_order o : options_.vertices) { require_order(workspace_.mesh(), o); }
 }
 
 void driver::load_tuning() {

@@ -30,7 +30,12 @@ json to_json(const verification& v) {
                 {"expected", w.expected},  // NaN becomes null
                 {"got", w.got}};
   };
-  json j{{"ok", v.ok}, {"max_error", v.max_error}, {"tolerance", v.tolerance}, {"wrong", v.wrong}};
+  json j{{"ok", v.ok},
+         {"max_error", v.max_error},
+         {"l1_error", v.l1_error},
+         {"l2_error", v.l2_error},
+         {"tolerance", v.tolerance},
+         {"wrong", v.wrong}};
   j["worst"] = v.worst ? point(*v.worst) : json(nullptr);
   for (const wrong_point& w : v.first) { j["first"].push_back(point(w)); }
   return j;

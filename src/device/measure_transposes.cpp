@@ -22,7 +22,7 @@ class transpose_work {
   }
 
   measurement make(transpose_method how, unsigned tile) {
-    constexpr const char* methods[] = {"copy", "naive", "tile", "padded", "column"};
+    constexpr const char* methods[] = {"copy", "naive", "tile", "padded", "column", "vector"};
     measurement m;
     m.name = "transposes/" + shape_ + "/" + methods[std::size_t(how)] +
              (tile > 0 ? std::to_string(tile) : "") + "/" + std::string(to_string(precision_));
@@ -52,11 +52,14 @@ class transpose_work {
       result.push_back(make(transpose_method::tile, tile));
       result.push_back(make(transpose_method::padded, tile));
     }
-    // Runs of 256 and 512 bytes; squares of 32 and 64 elements.
-    const auto shortest =
-        unsigned(matrix_.rows == matrix_.columns ? 32 : 256 / size_of(precision_));
-    result.push_back(make(transpose_method::column, shortest));
-    result.push_back(make(transpose_method::column, 2 * shortest));
+    // Runs of 256, 512 and, of fields, 1024 bytes; squares of 32 and 64 elements.
+    const bool square = matrix_.rows == matrix_.columns;
+    const auto shortest = unsigned(square ? 32 : 256 / size_of(precision_));
+    for (const transpose_method how : {transpose_method::column, transpose_method::vector}) {
+      for (unsigned run = shortest; run <= (square ? 2 : 4) * shortest; run *= 2) {
+        result.push_back(make(how, run));
+      }
+    }
     return result;
   }
 
@@ -74,7 +77,7 @@ class transpose_work {
 // conversion makes of it.
 transposition field_matrix(std::size_t edges, std::size_t levels, std::size_t unit,
                            bool to_kfirst) {
-  const std::size_t padded = (edges + unit - 1) / unit * unit;
+  const std::size_t padded = round_up(edges, unit);
   return to_kfirst
              ? transposition{levels, edges, padded, levels, 1, padded * levels, edges * levels}
              : transposition{edges, levels, levels, padded, 1, edges * levels, padded * levels};
@@ -87,7 +90,7 @@ void measure_transposes(device_bench& bench) {
     ceiling_work ceilings(bench.device(), bench.ops(), bench.elements(std::size_t(1) << 28));
     bench.measure({ceilings.memory(precision::float64).back()});
   }
-  const std::size_t small = bench.simt() ? 67 : 4096, large = bench.simt() ? 131 : 16384;
+  const std::size_t small = bench.simt() ? 67 : 4096, large = bench.simt() ? 132 : 16384;
   const std::size_t edges = bench.simt() ? 12 * 9 * 3 : 594 * 514 * 3;
   for (const precision p : {precision::float32, precision::float64}) {
     for (const std::size_t n : {small, large}) {

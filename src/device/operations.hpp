@@ -50,6 +50,13 @@ class operations {
   virtual void find_error(gpu::device&, precision, const void* values, const double* expected,
                           std::size_t count, located* result, const reduce_space&) const = 0;
 
+  // The norms of values without the NaN among them; of differences, see difference_at. In the
+  // same order in every run.
+  virtual void find_norms(gpu::device&, const double* values, std::size_t count, norms* result,
+                          const reduce_space&) const = 0;
+  virtual void find_difference(gpu::device&, precision, const void* values, const double* expected,
+                               std::size_t count, norms* result, const reduce_space&) const = 0;
+
   // A sum for each thread of `blocks` blocks, see kernels.hpp.
   virtual void read(gpu::device&, precision, unsigned blocks, const void* data, std::size_t count,
                     double* sums) const = 0;

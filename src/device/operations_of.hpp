@@ -47,8 +47,7 @@ class operations_of final : public operations {
                const void* c, std::size_t count, unsigned elements) const override {
     with_precision(p, [&]<class T>() {
       const auto launch = [&]<array_kernel k, unsigned n>() {
-        const std::size_t blocks =
-            (count + n * device_kernels::array_threads - 1) / (n * device_kernels::array_threads);
+        const std::size_t blocks = ceil_div(count, n * device_kernels::array_threads);
         if (blocks == 0) { return; }
         start(device, unsigned(blocks), 0,
               device_kernels::array_operation<k, T, n>{static_cast<T*>(a), static_cast<const T*>(b),
@@ -123,6 +122,19 @@ class operations_of final : public operations {
     with_precision(p, [&]<class T>() {
       icobench::reduce<Backend>(device, error_at<T>{static_cast<const T*>(values), expected}, count,
                                 largest{}, result, space);
+    });
+  }
+
+  void find_norms(gpu::device& device, const double* values, std::size_t count, norms* result,
+                  const reduce_space& space) const override {
+    icobench::reduce<Backend>(device, norms_at{values}, count, add_norms{}, result, space,
+                              {.deterministic = true});
+  }
+  void find_difference(gpu::device& device, precision p, const void* values, const double* expected,
+                       std::size_t count, norms* result, const reduce_space& space) const override {
+    with_precision(p, [&]<class T>() {
+      icobench::reduce<Backend>(device, difference_at<T>{static_cast<const T*>(values), expected},
+                                count, add_norms{}, result, space, {.deterministic = true});
     });
   }
 

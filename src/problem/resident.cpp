@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include <icobench/registry.hpp>
 
@@ -30,7 +31,7 @@ shape make_shape(layout l, std::ptrdiff_t entities, std::ptrdiff_t slots, std::p
                  std::ptrdiff_t element_bytes) {
   if (l == layout::kfirst) { return {slots * levels, levels, 1, entities * slots * levels}; }
   const std::ptrdiff_t unit = alignment_bytes / element_bytes;
-  const std::ptrdiff_t padded = (entities + unit - 1) / unit * unit;
+  const std::ptrdiff_t padded = round_up(entities, unit);
   return {1, padded, slots * padded, slots * levels * padded};
 }
 
@@ -235,7 +236,7 @@ void resident_problem::upload_fields() {
   // What does not depend on the level lies together: see kept.
   const auto bytes_of = [&](field f) {
     const std::size_t bytes = std::size_t(shape_of(f).elements) * sizeof(T);
-    return (bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
+    return round_up(bytes, alignment_bytes);
   };
   std::size_t coefficient_bytes = 0;
   for (const field f : icobench::fields(c)) {
@@ -291,6 +292,36 @@ void resident_problem::poison_outputs() {
   device_.synchronize();
 }
 
+namespace {
+
+// Of one output, beside those of others.
+void add_errors(const norms& difference, const norms& expected, verification& result) {
+  const auto add = [](double& worst, double error) {
+    if (!std::isnan(worst) && !(error <= worst)) { worst = error; }  // NaN stays
+  };
+  add(result.l1_error, difference.absolute / expected.absolute);
+  add(result.l2_error, std::sqrt(difference.squares / expected.squares));
+}
+
+// Of load(entity, level), added up in parts that do not depend on the number of threads.
+template <class Load>
+norms sum_norms(index_t entities, index_t levels, Load load) {
+  constexpr index_t part = 256;  // entities
+  std::vector<norms> sums(std::size_t(ceil_div(entities, part)), norms{0, 0});
+#pragma omp parallel for schedule(static)
+  for (index_t n = 0; n < index_t(sums.size()); ++n) {
+    for (index_t h = n * part; h < std::min((n + 1) * part, entities); ++h) {
+      for (index_t k = 0; k < levels; ++k) {
+        norms& sum = sums[std::size_t(n)];
+        sum = add_norms{}(sum, load(h, k));
+      }
+    }
+  }
+  return std::accumulate(sums.begin(), sums.end(), norms{0, 0}, add_norms{});
+}
+
+}  // namespace
+
 template <class Compare>
 verification resident_problem::verify_outputs(Compare compare_output) const {
   verification result;
@@ -344,15 +375,24 @@ bool resident_problem::right_on_device(field f, verification& result) const {
     e.values = gpu::buffer(device_, values.size() * sizeof(double));
     device_.upload(e.values.data(), values.data(), e.values.bytes());
   }
+  struct findings {
+    located worst;
+    norms difference, expected;
+  } found{};
   const reduce_space space(device_);
-  const gpu::buffer on_device(device_, sizeof(located));
+  const gpu::buffer memory(device_, sizeof found);
+  auto* const there = memory.as<findings>();
   const T* const got = fields_[std::size_t(f)].as<const T>();
-  ops->find_error(device_, precision_of<T>, got, e.values.as<double>(), std::size_t(s.elements),
-                  on_device.as<located>(), space);
-  located worst{};
-  device_.download(&worst, on_device.data(), sizeof worst);
+  const double* const want = e.values.as<double>();
+  const auto count = std::size_t(s.elements);
+  ops->find_error(device_, precision_of<T>, got, want, count, &there->worst, space);
+  ops->find_difference(device_, precision_of<T>, got, want, count, &there->difference, space);
+  ops->find_norms(device_, want, count, &there->expected, space);
+  device_.download(&found, there, sizeof found);
+  const located& worst = found.worst;
   const double error = worst.value / e.largest;
   if (!(error <= result.tolerance)) { return false; }
+  add_errors(found.difference, found.expected, result);
   if (worst.index >= 0 && (!result.worst || error > result.max_error)) {
     const index_t level = index_t(worst.index / s.level % host.levels);
     const auto place = index_t((worst.index - level * s.level) / s.entity);
@@ -407,6 +447,16 @@ void resident_problem::compare(field f, const host_field& expected, verification
       known = true;
     }
   }
+  const auto difference = [&](index_t h, index_t k) {
+    const double want = expected(h, 0, k), have = value(h, k);
+    return difference_at<double>{&have, &want}(0);
+  };
+  const auto size = [&](index_t h, index_t k) {
+    const double want = expected(h, 0, k);
+    return norms_at{&want}(0);
+  };
+  add_errors(sum_norms(expected.entities, expected.levels, difference),
+             sum_norms(expected.entities, expected.levels, size), result);
   result.wrong += wrong;
   for (index_t h = 0; wrong && h < expected.entities; ++h) {
     for (index_t k = 0; k < expected.levels && result.first.size() < reported_points; ++k) {

@@ -34,6 +34,9 @@ struct verification {
   bool ok = false;
   double max_error = 0;              // largest |got - expected| / largest |expected|
   std::optional<wrong_point> worst;  // where that is
+  // Norms of got - expected relative to those of expected, the largest of all outputs: the sum of
+  // magnitudes, the root of the sum of squares. The same for any number of threads.
+  double l1_error = 0, l2_error = 0;
   double tolerance = 0;
   std::size_t wrong = 0;  // values beyond the tolerance, unwritten or written outside the domain
   std::vector<wrong_point> first;
@@ -52,8 +55,8 @@ class resident_problem {
   // Fills what the chain writes with NaN.
   void poison_outputs();
   // Compares the chain's last outputs with the expected ones on all points, including that nothing
-  // outside the domain was written. `on_device`: there, if it can, which copies one number to the
-  // host; results that are wrong are copied as a whole. On simt that would only cost time.
+  // outside the domain was written. `on_device`: there, if it can, which copies a few numbers to
+  // the host; results that are wrong are copied as a whole. On simt that would only cost time.
   verification verify(bool on_device) const;
   verification verify() const { return verify(device_.backend() != "simt"); }
   // The same for what a roofline variant writes, see input_sums.

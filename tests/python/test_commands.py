@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import unittest
 
 import support
 import synthetic
@@ -216,3 +217,47 @@ class Profile(support.ScriptTest):
         if not shutil.which("ncu"):
             message = self.run_script("profile", sys.executable, "--grid", "torus:12x9", status=2)
             self.assertIn("ncu (Nsight Compute) is not in PATH", message)
+
+@unittest.skipUnless(shutil.which("cmake") and shutil.which("ninja"), "no cmake, no ninja")
+class Build(support.ScriptTest):
+    """scripts/build on a project with steps that each build runs: a glob and a target without
+    output."""
+
+    CMAKE = """
+        cmake_minimum_required(VERSION 3.22)
+        project(tiny CXX)
+        file(GLOB sources CONFIGURE_DEPENDS *.cpp)
+        add_custom_target(always COMMAND ${CMAKE_COMMAND} -E true)
+        add_executable(tiny ${sources})
+        add_dependencies(tiny always)
+        """
+    PRESETS = {"version": 3, "configurePresets": [
+        {"name": "one", "generator": "Ninja", "binaryDir": "${sourceDir}/build/one"}]}
+
+    def build(self):
+        return subprocess.run([self.folder / "scripts/build", "one"], capture_output=True,
+                              text=True)
+
+    def test_says_what_it_does(self):
+        (self.folder / "scripts").mkdir()
+        shutil.copy(support.ROOT / "scripts/build", self.folder / "scripts/build")
+        (self.folder / "CMakeLists.txt").write_text(self.CMAKE)
+        (self.folder / "CMakePresets.json").write_text(json.dumps(self.PRESETS))
+        source = self.folder / "main.cpp"
+        source.write_text("int main() {}")
+        building = "building build/one (log: build/one.log)\n"
+        first = self.build()
+        self.assertEqual((first.returncode, first.stdout, first.stderr),
+                         (0, "configuring build/one\n" + building, ""))
+        again = self.build()
+        self.assertEqual((again.returncode, again.stdout, again.stderr), (0, "", ""))
+        source.write_text("int main() { return nothing; }")
+        broken = self.build()
+        self.assertEqual((broken.returncode, broken.stdout), (1, building))
+        self.assertIn("nothing", broken.stderr)
+        self.assertIn("failed: ninja -C build/one", broken.stderr)
+        (self.folder / "CMakeLists.txt").write_text("nonsense()")
+        unconfigured = self.build()
+        self.assertEqual((unconfigured.returncode, unconfigured.stdout), (1, ""))
+        self.assertIn("failed: cmake --preset one", unconfigured.stderr)
+

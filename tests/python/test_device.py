@@ -111,4 +111,16 @@ class Roofline(support.ScriptTest):
         text = self.run_script("compare", path)
         self.assertIn("bound by", text)
         self.assertRegex(text, r"50 %\s+memory")
-        self.run_script("compare", self.write("old.json", synthetic.typical()))
+        self.assertIn("ceilings of Example GPU: read 4.40, triad 4.20, copy 4.00, write 3.90 TB/s; "
+                      "double 33.0, float 66.0 Tflop/s; 2.0 µs a launch", text)
+        old = self.write("old.json", synthetic.typical())
+        self.assertNotIn("ceilings of", self.run_script("compare", old))
+        self.assertRegex(self.run_script("compare", old, path), r"50 %\s+memory\s+nabla4")
+        self.assertRegex(self.run_script("compare", path, old), r"–\s+–\s+nabla4")
+
+    def test_report_draws_it(self):
+        out = self.folder / "report.html"
+        for path, count in ((self.write("s.json", self.stencils(synthetic.CEILINGS)), 1),
+                            (self.write("old.json", synthetic.typical()), 0)):
+            self.run_script("report", path, "--output", out)
+            self.assertEqual(out.read_text().count('aria-label="Roofline'), count)

@@ -56,9 +56,24 @@ struct tiny_shared {
 }  // namespace icobench::kernels
 """
 
+# The same 60 doubles, of a kernel that is no variant's.
+DEVICE_KERNELS = """
+#pragma once
+namespace icobench::device_kernels {
+enum class width { narrow, wide };
+template <width how, class T, unsigned count>
+struct walk {
+  typename kernels::tiny_many<int(count)>::template kernel<void, T> same;
+  template <class Thread>
+  ICOBENCH_DEVICE void operator()(Thread& t) const { same(t); }
+};
+}  // namespace icobench::device_kernels
+"""
+
 INSTANCES = """
 #include <icobench/gpu/native.hpp>
 #include <tiny/tiny.hpp>
+#include <kernels.hpp>
 using namespace icobench;
 template <class Kernel>
 using ordered = detail::in_order<Kernel, compiled_for<>>;
@@ -66,10 +81,12 @@ template <template <class, class> class kernel>
 using strided = ordered<kernel<strided_mesh<ordering::per_orientation>, double>>;
 using many = strided<kernels::tiny_many<60>::kernel>;
 using shared = ordered<kernels::tiny_shared::kernel<indirect_mesh<layout::ifirst>, float>>;
+using device = device_kernels::walk<device_kernels::width::wide, double, 60>;
 void* instances[] = {
     reinterpret_cast<void*>(&gpu::entry<compiled_for<8>, many>),
     reinterpret_cast<void*>(&gpu::entry<compiled_for<1>, many>),
     reinterpret_cast<void*>(&gpu::entry<compiled_for<1>, shared>),
+    reinterpret_cast<void*>(&gpu::entry<compiled_for<8>, device>),
     reinterpret_cast<void*>(&gpu::entry<compiled_for<1>, gpu::native::cache_reader>)};
 """
 
@@ -116,15 +133,19 @@ class Compiled:
         (cls.root / "kernels/tiny").mkdir(parents=True)
         cls.header = cls.root / "kernels/tiny/tiny.hpp"
         cls.header.write_text(KERNELS)
+        (cls.root / "src/device").mkdir(parents=True)
+        cls.device_header = cls.root / "src/device/kernels.hpp"
+        cls.device_header.write_text(DEVICE_KERNELS)
         source = cls.root / "instances.cu"
         source.write_text(INSTANCES)
         cls.compiler = [*command, "-std=c++20", "-O3", f"-I{cls.root}/include",
-                        f"-I{cls.root}/kernels", "-c", source, "-o"]
+                        f"-I{cls.root}/kernels", f"-I{cls.root}/src/device", "-c", source, "-o"]
         cls.object = cls.root / ("instances.cu.o" if cls.is_cuda() else "instances.hip.o")
         subprocess.run([*cls.compiler, cls.object], check=True)
 
     def setUp(self):
         self.header.write_text(KERNELS)
+        self.device_header.write_text(DEVICE_KERNELS)
 
     @classmethod
     def is_cuda(cls):
@@ -145,20 +166,24 @@ class Compiled:
         self.assertEqual([tuple(row[c] for c in columns) for row in self.rows],
                          [(many, "strided", "per_orientation", "double", 1),
                           (many, "strided", "per_orientation", "double", 8),
-                          ("tiny_shared", "indirect", "any", "float", 1)])
+                          ("tiny_shared", "indirect", "any", "float", 1),
+                          ("walk<how=wide, count=60>", "any", "any", "double", 8)])
+        self.assertEqual([row["file"] for row in self.rows],
+                         3 * ["kernels/tiny/tiny.hpp"] + ["src/device/kernels.hpp"])
         for row in self.rows:
-            self.assertEqual(row["file"], "kernels/tiny/tiny.hpp")
             self.assertEqual(row["architecture"], self.architecture)
             self.assertEqual(row["block_threads"], 256)
 
     def test_registers_and_spills(self):
-        free, capped, shared = self.rows
+        free, capped, shared, device = self.rows
         # The cap of eight blocks of 256 threads: 64 Ki registers / 2048, or 512 / 8 waves.
         cap = 32 if self.is_cuda() else 64
         self.assertGreater(free["vector"], 120)
         self.assertEqual(capped["vector"] + (capped["accumulation"] or 0), cap)
         self.assertGreater(capped["local_bytes"], 100)
         self.assertGreater(capped["spill_instructions" if self.is_cuda() else "spilled_vector"], 25)
+        for column in ("vector", "local_bytes", "spill_instructions", "spilled_vector"):
+            self.assertEqual(device[column], capped[column])
         self.assertEqual(capped["occupancy"], 1)
         self.assertLessEqual(free["occupancy"], 0.25 if self.is_cuda() else 0.5)
         for row in (free, shared):
@@ -166,19 +191,20 @@ class Compiled:
             self.assertFalse(row["spilled_vector"] or row["spill_instructions"])
 
     def test_shared_bytes(self):
-        self.assertEqual([row["shared_bytes"] for row in self.rows], [0, 0, 400])
+        self.assertEqual([row["shared_bytes"] for row in self.rows], [0, 0, 400, 0])
 
     def test_block_threads(self):
         result = self.resources(self.object, "--format", "json", "--block-threads", "1024")
-        shared = json.loads(result.stdout)["kernels"][-1]
+        shared = json.loads(result.stdout)["kernels"][2]
         self.assertEqual((shared["block_threads"], shared["occupancy"]), (1024, 1))
 
     def test_check_names_what_spills(self):
         result = self.resources(self.object, "--check")
         self.assertEqual(result.returncode, 1)
-        complaint, = result.stderr.splitlines()
-        self.assertIn(f"min_blocks=8, {self.architecture}: spills", complaint)
-        self.assertIn("kernels/tiny/tiny.hpp", complaint)
+        files = ("kernels/tiny/tiny.hpp", "src/device/kernels.hpp")
+        for complaint, file in zip(result.stderr.splitlines(), files, strict=True):
+            self.assertIn(f"min_blocks=8, {self.architecture}: spills", complaint)
+            self.assertIn(file + " does not say", complaint)
 
     def test_check_believes_the_file(self):
         for said, status in (("// may spill: a test", 0),
@@ -191,6 +217,7 @@ class Compiled:
                              ("// may spill (moon=full): a test", 2)):
             with self.subTest(said):
                 self.header.write_text(said + "\n" + KERNELS)
+                self.device_header.write_text(said + "\n" + DEVICE_KERNELS)
                 self.assertEqual(self.resources(self.object, "--check").returncode, status)
 
     def test_formats(self):

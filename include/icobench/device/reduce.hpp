@@ -15,6 +15,7 @@
 #include <icobench/gpu/dim3.hpp>
 #include <icobench/gpu/qualifiers.hpp>
 #include <icobench/launch.hpp>
+#include <icobench/types.hpp>
 
 namespace icobench {
 
@@ -66,8 +67,24 @@ struct largest {
   }
 };
 
+// Sums of |x| and of x * x: the norms L1 and, its root taken, L2.
+struct norms {
+  double absolute, squares;
+};
+struct add_norms {
+  template <class T>
+  ICOBENCH_FUNCTION static constexpr norms identity() {
+    return {0, 0};
+  }
+  ICOBENCH_FUNCTION constexpr norms operator()(norms a, norms b) const {
+    return {a.absolute + b.absolute, a.squares + b.squares};
+  }
+};
+
 // Loads of a reduction: the values themselves; how far they are from what is expected, where NaN
-// expects NaN and infinity stands for a number that cannot be right.
+// expects NaN and infinity stands for a number that cannot be right; what values add to norms,
+// which is nothing if they are NaN; what their differences from the expected ones add, which is NaN
+// if one of the two is.
 template <class T>
 struct value_at {
   const T* values;
@@ -83,6 +100,26 @@ struct error_at {
     const bool number = difference == difference;
     const double size = difference < 0 ? -difference : difference;
     return {number ? size : __builtin_huge_val(), std::int64_t(i)};
+  }
+};
+
+ICOBENCH_FUNCTION constexpr norms norms_of(double x) {
+  return {x < 0 ? -x : x, x * x};
+}
+struct norms_at {
+  const double* values;
+  ICOBENCH_FUNCTION norms operator()(std::size_t i) const {
+    const double x = values[i];
+    return x == x ? norms_of(x) : norms{0, 0};
+  }
+};
+template <class T>
+struct difference_at {
+  const T* values;
+  const double* expected;
+  ICOBENCH_FUNCTION norms operator()(std::size_t i) const {
+    const double want = expected[i], have = double(values[i]);
+    return want != want && have != have ? norms{0, 0} : norms_of(have - want);
   }
 };
 
@@ -232,8 +269,7 @@ void reduce(gpu::device& device, const Load& load, std::size_t count, Combine, T
             const reduce_space& space, const reduction& how = {}) {
   using namespace detail;
   const auto launch = [&]<within_block b, across_blocks g>() {
-    const std::size_t wanted =
-        (count + reduce_threads * reduce_loads - 1) / (std::size_t(reduce_threads) * reduce_loads);
+    const std::size_t wanted = ceil_div(count, reduce_threads * reduce_loads);
     const unsigned most =
         how.deterministic
             ? fixed_reduce_blocks

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include <icobench/gpu/device.hpp>
+#include <icobench/types.hpp>
 
 namespace icobench::gpu {
 
@@ -50,7 +51,7 @@ class host_device : public device {
   }
 
   void* allocate(std::size_t bytes, memory_kind = memory_kind::device) override {
-    void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    void* memory = std::aligned_alloc(alignment, round_up(bytes, alignment));
 #if defined(MADV_HUGEPAGE)
     // Levels are megabytes apart, so that small pages overrun the TLB. Only a hint.
     if (memory) { madvise(memory, bytes, MADV_HUGEPAGE); }

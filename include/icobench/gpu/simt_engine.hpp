@@ -27,6 +27,7 @@
 #include <vector>
 
 #include <icobench/gpu/dim3.hpp>
+#include <icobench/types.hpp>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ICOBENCH_ADDRESS_SANITIZER 1
@@ -371,7 +372,7 @@ inline block_scheduler::block_scheduler(extent3 grid, extent3 block, std::size_t
     threads_[rank].rank = rank;
     threads_[rank].index = position_of(rank, block);
   }
-  warps_.resize((count + warp_size() - 1) / warp_size());
+  warps_.resize(ceil_div(count, warp_size()));
   ready_.reserve(count);
 }
 
