@@ -45,6 +45,20 @@ plan join(const std::vector<implementation>& parts, gpu::device& device, const s
   return result;
 }
 
+std::vector<gpu::kernel_source> sources(const std::vector<implementation>& parts, const storage& s,
+                                        const std::vector<launch>& launches) {
+  std::vector<gpu::kernel_source> result;
+  auto next = launches.begin();
+  for (const implementation& part : parts) {
+    const auto last = next + std::ptrdiff_t(part.defaults.size());
+    for (gpu::kernel_source& each : part.sources(s, {next, last})) {
+      result.push_back(std::move(each));
+    }
+    next = last;
+  }
+  return result;
+}
+
 // The parts one after another, or no defaults where one lacks this implementation.
 implementation joined(const std::vector<const variant*>& parts, const implementation& like) {
   implementation result = like;
@@ -62,6 +76,11 @@ implementation joined(const std::vector<const variant*>& parts, const implementa
   result.prepare = [each](gpu::device& d, const storage& s, const std::vector<launch>& l) {
     return join(each, d, s, l);
   };
+  if (like.sources) {
+    result.sources = [each](const storage& s, const std::vector<launch>& l) {
+      return sources(each, s, l);
+    };
+  }
   return result;
 }
 

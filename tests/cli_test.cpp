@@ -445,6 +445,19 @@ TEST_F(cli, tuning_continues_when_stopped) {
   }
 }
 
+TEST_F(cli, tuning_a_pair) {
+  ICOBENCH_NEEDS_SIMT();
+  const strings names{"--pair", "nabla4/strided/kloop/separate,nabla4/indirect/kloop/separate",
+                      "--configurations", "4"};
+  const outcome o = run(tune(path("j.jsonl"), names));
+  ASSERT_EQ(o.status, 0) << o.err;
+  for (const char* text : {"nabla4/strided/kloop/separate beside nabla4/indirect/kloop/separate",
+                           "torus:20x13, 5 levels\n\n| | first | second |", "| defaults |",
+                           "| each tuned alone |", "| tuned for the step |"}) {
+    EXPECT_NE(o.out.find(text), o.out.npos) << text << " is not in\n" << o.out;
+  }
+}
+
 TEST_F(cli, bad_tuning) {
   const auto refused = [&](strings command, const std::string& word) {
     const outcome o = run(command);
@@ -458,6 +471,8 @@ TEST_F(cli, bad_tuning) {
   refused(tune(path("j"), {"--axes", "block,width"}), "width");
   refused(tune(path("no/folder")), "cannot be written");
   refused(tune(path("j"), {"--levels", "0"}), "--levels");
+  refused(tune(path("j"), {"--pair", "nabla4/none,nabla4/strided/kloop/separate"}), "nabla4/none");
+  refused(tune(path("j"), {"--pair", "nabla4/strided/kloop/separate"}), "--pair");
 }
 
 TEST_F(cli, profile_once) {

@@ -4,15 +4,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <set>
+#include <thread>
 
 #include <icobench/tuning_table.hpp>
 
 #include "grids/grid.hpp"
+#include "src/tune/pair.hpp"
 #include "src/tune/tuner.hpp"
 
 namespace icobench::test {
@@ -107,6 +110,14 @@ TEST(search, random_keeps_to_limit_and_seed) {
   EXPECT_NE(seen[0], seen[2]);
 }
 
+TEST(search, ends_when_its_time_is_over) {
+  counted count;
+  const auto found = run(configuration_space::separate(everything()), {start},
+                         {.how = strategy::grid, .seconds = 1e-9}, count);
+  ASSERT_EQ(found.size(), 1u);  // the start in any case
+  EXPECT_EQ(found.front().what, configuration{start});
+}
+
 TEST(search, shared_launches_are_those_that_all_kernels_can_have) {
   const launch a{.block = {32, 1, 1}}, b{.block = {64, 1, 1}}, c{.block = {128, 1, 1}};
   const auto space = configuration_space::shared({{a, b}, {b, c}});
@@ -141,6 +152,44 @@ TEST(spaces, values_that_a_kernel_refuses_are_left_out) {
   EXPECT_FALSE(space.blocks.empty());
   for (const auto& b : space.blocks) { EXPECT_GT(b.y, 2u); }
   for (const launch& l : space.all()) { EXPECT_FALSE(l.adjacent); }
+}
+
+TEST(pairs, are_of_different_kinds) {
+  const auto of = [](unsigned x, int min_blocks, int grid) {
+    return scored{{launch{.block = {x, 1, 1}, .min_blocks = min_blocks, .grid = grid}}, 1};
+  };
+  const std::vector<scored> found{of(64, 1, 0), of(64, 2, 0), of(64, 1, 0), of(128, 1, 0),
+                                  of(64, 1, 4)};
+  const auto kinds = kinds_of(found, 3);
+  ASSERT_EQ(kinds.size(), 3u);
+  EXPECT_EQ(kinds[0], found[0].what);
+  EXPECT_EQ(kinds[1], found[1].what);
+  EXPECT_EQ(kinds[2], found[3].what);
+  EXPECT_EQ(kinds_of(found, 10).size(), 4u);
+}
+
+// Steps do not overlap, and one lasts until the later end: so it is on the CPU, where work is done
+// in the order of the calls.
+TEST(pairs, a_step_has_both) {
+  const auto device = registry::instance().backends().at("cpu")();
+  int first = 0, second = 0;
+  const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
+  const std::vector<double> seconds = step_seconds(
+      *device,
+      [&] {
+        ++first;
+        pause();
+      },
+      *device,
+      [&] {
+        ++second;
+        pause();
+      },
+      3);
+  EXPECT_EQ(first, 4);
+  EXPECT_EQ(second, 4);
+  ASSERT_EQ(seconds.size(), 3u);
+  for (const double s : seconds) { EXPECT_GE(s, 0.004); }
 }
 
 // ---- choices

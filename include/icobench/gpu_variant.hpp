@@ -52,49 +52,39 @@
 //   static unsigned cluster(index_t levels);             blocks along x that are one
 #pragma once
 
-#include <algorithm>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <icobench/registry.hpp>
+#include <icobench/gpu_kernel.hpp>
+#include <icobench/variant_info.hpp>
 
 namespace icobench {
-
-template <stage... fused>
-struct stages {};
-
-template <class... Compiled>
-struct compiled_list {};
-
-// Threads on each side of a block that compute for others of the block, but no result: the blocks
-// of a grid overlap by so many points.
-struct overlap {
-  unsigned left = 0, right = 0, below = 0, above = 0;
-  ICOBENCH_FUNCTION constexpr unsigned x() const { return left + right; }
-  ICOBENCH_FUNCTION constexpr unsigned y() const { return below + above; }
-};
-
-// The levels of a thread: first, first + step, ..., below `end`.
-struct walk {
-  index_t first, step, end;
-};
-template <class Thread>
-ICOBENCH_FUNCTION inline walk walk_of(const Thread& t, index_t levels) {
-  if constexpr (requires { t.adjacent(); }) {
-    if (const index_t count = t.adjacent(); count > 0) {
-      const index_t first = index_t(t.z()) * count;
-      return {first, 1, first + count < levels ? first + count : levels};
-    }
-  }
-  return {index_t(t.z()), index_t(t.extent_z()), levels};
-}
 
 // For the `reject` of kernels whose threads do not walk levels.
 inline std::string one_level_only(const launch& l) {
   return l.levels == 1 ? "" : "a thread of this kernel computes one level";
 }
+
+}  // namespace icobench
+
+#if !defined(__CUDACC_RTC__)
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include <icobench/gpu/kernel_compiler.hpp>
+#include <icobench/registry.hpp>
+
+namespace icobench {
 
 namespace detail {
 
@@ -185,50 +175,6 @@ std::size_t shared_bytes(const launch& l, const gpu::device_facts& facts) {
   }
   return bytes;
 }
-
-// A thread of a launch. Blocks along levels may come first: (x, y, z) turned to (z, x, y); and a
-// thread's levels may be adjacent, so many (0: threads take turns).
-template <class Thread>
-class launched_thread : public Thread {
- public:
-  ICOBENCH_FUNCTION launched_thread(const Thread& t, bool levels_first, index_t adjacent)
-      : Thread(t), adjacent_(adjacent) {
-    const gpu::index3 b = t.block();
-    block_ = levels_first ? gpu::index3{b.y, b.z, b.x} : b;
-    level_blocks_ = levels_first ? t.grid_dim().x : t.grid_dim().z;
-  }
-  ICOBENCH_FUNCTION gpu::index3 block() const { return block_; }
-  ICOBENCH_FUNCTION unsigned x() const { return block_.x * this->block_dim().x + this->thread().x; }
-  ICOBENCH_FUNCTION unsigned y() const { return block_.y * this->block_dim().y + this->thread().y; }
-  ICOBENCH_FUNCTION unsigned z() const { return block_.z * this->block_dim().z + this->thread().z; }
-  ICOBENCH_FUNCTION unsigned extent_z() const { return level_blocks_ * this->block_dim().z; }
-  ICOBENCH_FUNCTION index_t adjacent() const { return adjacent_; }
-
- private:
-  gpu::index3 block_;
-  unsigned level_blocks_;
-  index_t adjacent_;
-};
-
-// Runs a kernel with its blocks and levels in the order of the launch. Compiled is compiled_for<>
-// unless the kernel is compiled for shapes: bounds of a launch are not the body's concern, and what
-// differs in them alone is compiled once where there are no such bounds (simt).
-template <class Kernel, class Compiled>
-struct in_order {
-  Kernel kernel;
-  bool levels_first;
-  index_t adjacent;
-
-  template <class Thread>
-  ICOBENCH_DEVICE void operator()(Thread& t) const {
-    launched_thread<Thread> launched(t, levels_first, adjacent);
-    if constexpr (has_shape<Compiled>) {
-      kernel.template operator()<Compiled>(launched);
-    } else {
-      kernel(launched);
-    }
-  }
-};
 
 // Throws `unsupported` where a backend would refuse the launch or, worse, not notice.
 inline void check_launch(const gpu::extent3& grid, const launch& l,
@@ -407,6 +353,44 @@ launch_axes axes_of(Compiled) {
   return axes;
 }
 
+// Whether a kernel may be compiled with other bounds at run time: bounds are no part of its type,
+// while a shape belongs to host code, too.
+template <class Mesh, class Compiled>
+constexpr bool takes_any_bounds = !has_shape<Compiled> && (Mesh::kind == access::indirect ||
+                                                           Compiled::tables == table_use::slots);
+
+// Threads of a block that a kernel is compiled for at run time: few choices, so that launches share
+// what is compiled.
+constexpr unsigned bound_at_run_time(const gpu::extent3& block) {
+  return block.volume() <= max_block_threads ? max_block_threads
+         : block.volume() <= 512             ? 512
+                                             : 1024;
+}
+
+// The same for each number of blocks that a multiprocessor can have at once, and threads a block.
+template <class Family, class Mesh, class Compiled>
+std::vector<launch_axes> axes_at_run_time(Compiled) {
+  std::vector<launch_axes> result;
+  for (const unsigned threads : {max_block_threads, 512u, 1024u}) {
+    for (const int blocks : {1, 2, 3, 4, 5, 6, 8}) {
+      if (unsigned(blocks) * threads > 2048) { continue; }
+      launch_axes axes = axes_of<Family, Mesh>(compiled_for<1, Compiled::tables, 1024>{});
+      axes.compiled.min_blocks = blocks;
+      std::erase_if(axes.blocks,
+                    [&](const gpu::extent3& block) { return bound_at_run_time(block) != threads; });
+      launch_axes limited = axes;  // all together would be a million launches
+      limited.orders = {block_order::by_size};
+      limited.adjacent = {false};
+      limited.stores = {hint::by_kernel};
+      limited.grids = {1, 2, 4, 8, 16, 32};
+      axes.constants = {false, true};
+      result.push_back(std::move(axes));
+      result.push_back(std::move(limited));
+    }
+  }
+  return result;
+}
+
 template <class Family, class Mesh, class... Compiled>
 launch_space space_of(compiled_list<Compiled...>) {
   launch_space space;
@@ -414,9 +398,95 @@ launch_space space_of(compiled_list<Compiled...>) {
     if (Mesh::kind == access::indirect || C::tables == table_use::slots) {
       space.parts.push_back(axes_of<Family, Mesh>(choice));
     }
+    if constexpr (takes_any_bounds<Mesh, C>) {
+      for (const launch_axes& axes : space.at_run_time) {
+        if (axes.compiled.tables == C::tables) { return; }
+      }
+      for (launch_axes& axes : axes_at_run_time<Family, Mesh>(choice)) {
+        space.at_run_time.push_back(std::move(axes));
+      }
+    }
   };
   (add(Compiled{}), ...);
   return space;
+}
+
+template <class Kernel, class Compiled>
+using ordered = in_order<Kernel, std::conditional_t<has_shape<Compiled>, Compiled, compiled_for<>>>;
+
+// Whether threads of a block see each other's values in shared memory.
+template <class Family, class Mesh, class T>
+constexpr bool shares_memory = requires(const launch& l) {
+  Family::template shared_bytes<Mesh, T>(l);
+};
+template <class Family, class Mesh, class T>
+using taking_turns =
+    in_turns<typename Family::template kernel<Mesh, T>, shares_memory<Family, Mesh, T>>;
+
+// A type as C++ writes it.
+template <class T>
+std::string type_name() {
+  const char* const mangled = typeid(T).name();
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(mangled, nullptr, nullptr, nullptr), &std::free);
+  return text ? text.get() : mangled;
+}
+
+// A kernel's words; those of padding are 0.
+template <class Family, class Mesh, class T>
+auto words_of(const storage& s) {
+  using Kernel = typename Family::template kernel<Mesh, T>;
+  static_assert(std::is_trivially_copyable_v<Kernel>);
+  alignas(Kernel) unsigned char bytes[sizeof(Kernel)] = {};
+  new (bytes) Kernel(make_kernel<Kernel, Mesh, T, layout::ifirst>(s, typename Family::computes{}));
+  std::array<std::uint32_t, sizeof(Kernel) / sizeof(std::uint32_t)> words;
+  std::memcpy(words.data(), bytes, sizeof words);
+  return words;
+}
+
+// Those that do not depend on where data lies.
+template <class Family, class Mesh, class T>
+std::vector<std::pair<std::uint32_t, std::uint32_t>> constants_of(const storage& s) {
+  const auto words = words_of<Family, Mesh, T>(s),
+             others = words_of<Family, Mesh, T>(s.without_data());
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> result;
+  for (std::uint32_t n = 0; n < words.size(); ++n) {
+    if (words[n] == others[n]) { result.emplace_back(n, words[n]); }
+  }
+  return result;
+}
+
+// What is compiled at run time for this launch. A backend knows the header that its variants are in
+// where the program's sources say so.
+template <class Backend, class Family, class Compiled, class Mesh, class T>
+gpu::kernel_source source_of(const storage& s, const launch& l) {
+  if constexpr (requires { Backend::header; }) {
+    using Kernel = typename Family::template kernel<Mesh, T>;
+    using ordered_kernel = ordered<Kernel, Compiled>;
+    gpu::kernel_source source{std::string(Backend::header), type_name<ordered_kernel>(),
+                              sizeof(ordered_kernel), l.min_blocks, bound_at_run_time(l.block)};
+    if (l.grid > 0) {
+      source.type = type_name<taking_turns<Family, Mesh, T>>();
+      source.size = sizeof(taking_turns<Family, Mesh, T>);
+    }
+    if (l.constants) { source.constants = constants_of<Family, Mesh, T>(s); }
+    return source;
+  }
+  return {};
+}
+
+// The kernel compiled with the program, or for this launch at run time.
+template <class Backend, class Family, class Compiled, class Mesh, class T>
+typename Backend::function function_of(const gpu::device& device, const storage& s,
+                                       const launch& l) {
+  if constexpr (takes_any_bounds<Mesh, Compiled>) {
+    if (!is_compiled_for<Compiled>(l)) {
+      return Backend::load(*device.compiler()->compile(
+          source_of<Backend, Family, Compiled, Mesh, T>(s, l), device.facts().architecture));
+    }
+  }
+  using Kernel = ordered<typename Family::template kernel<Mesh, T>, Compiled>;
+  return Backend::template compiled<typename Backend::template instance<Compiled>, Kernel>();
 }
 
 template <class Backend, class Family, class Compiled, class Mesh, class T>
@@ -424,9 +494,7 @@ prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, co
   using Kernel = typename Family::template kernel<Mesh, T>;
   const typename Family::computes computes;
   auto kernel = make_kernel<Kernel, Mesh, T, layout::ifirst>(s, computes);
-  using instance = typename Backend::template instance<Compiled>;
-  using ordered_kernel =
-      in_order<Kernel, std::conditional_t<has_shape<Compiled>, Compiled, compiled_for<>>>;
+  using ordered_kernel = ordered<Kernel, Compiled>;
   const gpu::device_facts facts = device.facts();
   const std::size_t shared = shared_bytes<Family, Compiled, Mesh, T>(l, facts);
   gpu::extent3 grid;
@@ -441,6 +509,7 @@ prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, co
   }
   if constexpr (has_own_grid<Family, Compiled>()) {
     cluster = Family::template cluster<Compiled>(s.levels);
+    using instance = typename Backend::template instance<Compiled>;
     const unsigned resident = Backend::template resident_blocks<instance, ordered_kernel>(
         device, l.block, shared, cluster);
     grid = Family::template grid<Compiled>(kernel.domain, s.levels, resident);
@@ -454,16 +523,79 @@ prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, co
   if (l.order == block_order::by_size && std::max(grid.x, grid.y) > 65535) { by_levels = false; }
   if (by_levels) { grid = {grid.z, grid.x, grid.y}; }
   check_launch(grid, l, facts);
-  const ordered_kernel ordered{kernel, by_levels,
+  const ordered_kernel in_turn{kernel, by_levels,
                                l.adjacent ? index_t(levels_of_thread(s.levels, l)) : 0};
   const gpu::memory_range kept = kept_range<T>(s, l, computes);
   const std::size_t set_aside = std::min(kept.bytes, facts.persisting_cache_bytes);
   const auto window = Backend::keep(kept, set_aside);
-  return {Backend::template inspect<instance, ordered_kernel>(device, grid, l.block, shared),
-          set_aside, [&device, grid, block = l.block, shared, ordered, cluster, window] {
-            Backend::template launch<instance>(device, grid, block, shared, ordered, cluster,
-                                               window);
-          }};
+  const auto function = function_of<Backend, Family, Compiled, Mesh, T>(device, s, l);
+  const auto prepared = [&](gpu::extent3 blocks, const auto& called) -> prepared_kernel {
+    gpu::kernel_facts of_kernel = Backend::inspect(device, function, blocks, l.block, shared);
+    of_kernel.compiled_at_run_time = !is_compiled_for<Compiled>(l);
+    return {of_kernel, set_aside,
+            [&device, function, blocks, block = l.block, shared, called, cluster, window] {
+              Backend::launch(device, function, blocks, block, shared, called, cluster, window);
+            }};
+  };
+  if constexpr (Backend::loads_images && takes_any_bounds<Mesh, Compiled>) {
+    if (l.grid > 0) {
+      const auto most = std::min<unsigned long long>(
+          grid.volume(), unsigned(l.grid) * unsigned(facts.multiprocessors));
+      return prepared({unsigned(most), 1, 1}, taking_turns<Family, Mesh, T>{in_turn, grid});
+    }
+  }
+  return prepared(grid, in_turn);
+}
+
+// Calls use(C{}) with the first C of the list that `accepts` takes: a mesh has only some uses of
+// tables. Whether there was one.
+template <class Mesh, class Accepts, class Use, class... Compiled>
+bool use_first(compiled_list<Compiled...>, const Accepts& accepts, const Use& use) {
+  const auto tried = [&]<class C>(C choice) {
+    if constexpr (Mesh::kind == access::indirect || C::tables == table_use::slots) {
+      if (!accepts(choice)) { return false; }
+      use(choice);
+      return true;
+    }
+    return false;
+  };
+  return (tried(Compiled{}) || ...);
+}
+
+// The choice whose bounds are those of the launch.
+template <class Mesh, class Family, class Use>
+bool use_compiled(const launch& l, const Use& use) {
+  return use_first<Mesh>(
+      typename Family::compiled{}, [&]<class C>(C) { return is_compiled_for<C>(l); }, use);
+}
+// The choice that is the same but for bounds.
+template <class Mesh, class Family, class Use>
+bool use_unbounded(const launch& l, const Use& use) {
+  const auto differs_in_bounds = [&]<class C>(C) {
+    if constexpr (takes_any_bounds<Mesh, C>) {
+      return l.tables == C::tables && l.stages == 0 && l.copy_bytes == 0;
+    }
+    return false;
+  };
+  return use_first<Mesh>(typename Family::compiled{}, differs_in_bounds, use);
+}
+
+// Results know how they are to be stored.
+inline storage with_hints(storage s, const launch& l) {
+  for (const field f : {field::z_nabla4_e2, field::p_u, field::p_v, field::p_cell}) {
+    s.fields[std::size_t(f)].stores = l.stores;
+  }
+  return s;
+}
+
+// Why nothing is compiled at run time, else "".
+template <class Backend>
+std::string why_not_at_run_time(const gpu::device& device) {
+  if constexpr (requires { Backend::header; }) {
+    return device.compiler() ? device.compiler()->unavailable(device.facts().architecture)
+                             : "nothing is compiled at run time";
+  }
+  return "the header of this kernel is not known, so that it could be compiled at run time";
 }
 
 template <class Backend, class Family, class Mesh, class T>
@@ -491,25 +623,42 @@ prepared_kernel prepare_kernel(const gpu::device& device, storage s, const launc
   if (own_grid && (l.adjacent || l.order != block_order::by_size || l.stores != hint::by_kernel)) {
     refuse("this kernel orders its blocks, levels and stores itself");
   }
-  for (const field f : {field::z_nabla4_e2, field::p_u, field::p_v, field::p_cell}) {
-    s.fields[std::size_t(f)].stores = l.stores;
-  }
+  s = with_hints(s, l);
   prepared_kernel result;
-  const auto compiled = [&]<class C>(C) {
-    if constexpr (Mesh::kind == access::indirect || C::tables == table_use::slots) {
-      if (!is_compiled_for<C>(l)) { return false; }
-      using reading = typename mesh_reading<Mesh, C::tables>::type;
-      result = prepare_compiled<Backend, Family, C, reading, T>(device, s, l);
-      return true;
-    }
-    return false;
+  const auto prepare = [&]<class C>(C) {
+    using reading = typename mesh_reading<Mesh, C::tables>::type;
+    result = prepare_compiled<Backend, Family, C, reading, T>(device, s, l);
   };
-  const auto any_compiled = [&]<class... C>(compiled_list<C...>) { return (compiled(C{}) || ...); };
-  if (!any_compiled(typename Family::compiled{})) {
-    refuse("min_blocks=" + std::to_string(l.min_blocks) +
-           (own_grid ? ", the block or the levels are" : " or the use of tables is") +
-           " not among the compiled choices:" + choices(typename Family::compiled{}));
+  if (use_compiled<Mesh, Family>(l, prepare)) { return result; }
+  const std::string reason =
+      "min_blocks=" + std::to_string(l.min_blocks) +
+      (own_grid ? ", the block or the levels are" : " or the use of tables is") +
+      " not among the compiled choices:" + choices(typename Family::compiled{});
+  if (l.grid > 0 && (own_grid || !Backend::loads_images)) {
+    refuse("the grid of this kernel cannot be limited");
   }
+  const std::string no_compiler = why_not_at_run_time<Backend>(device);
+  if (!no_compiler.empty()) { refuse(reason + "; " + no_compiler); }
+  if (!use_unbounded<Mesh, Family>(l, prepare)) { refuse(reason); }
+  return result;
+}
+
+// For each launch that is not compiled with the program but can be at run time: what to compile.
+template <class Backend, class Mesh, class T, class... Families>
+std::vector<gpu::kernel_source> sources_of(const storage& s, const std::vector<launch>& launches) {
+  std::vector<gpu::kernel_source> result;
+  std::size_t n = 0;
+  const auto add = [&]<class Family>(const Family*) {
+    const launch& l = launches.at(n++);
+    if (!rejection<Family>(l).empty() || use_compiled<Mesh, Family>(l, [](auto) {})) { return; }
+    use_unbounded<Mesh, Family>(l, [&]<class C>(C) {
+      if constexpr (takes_any_bounds<Mesh, C>) {
+        using reading = typename mesh_reading<Mesh, C::tables>::type;
+        result.push_back(source_of<Backend, Family, C, reading, T>(with_hints(s, l), l));
+      }
+    });
+  };
+  (add(static_cast<const Families*>(nullptr)), ...);
   return result;
 }
 
@@ -553,6 +702,7 @@ void add_gpu_variant(registry& r, const variant_info& info) {
              .defaults = {Families::tuned(Mesh::kind)...},
              .spaces = {detail::space_of<Families, Mesh>(typename Families::compiled{})...},
              .prepare = &detail::prepare_gpu<Backend, Mesh, T, Families...>,
+             .sources = &detail::sources_of<Backend, Mesh, T, Families...>,
              .needs_torus = (detail::needs_torus_order<Families>() || ...)});
     }
   };
@@ -573,3 +723,19 @@ void add_gpu_variant(registry& r, const variant_info& info) {
 }
 
 }  // namespace icobench
+
+#else
+
+namespace icobench {
+
+// At run time kernels are compiled, and registrations read only.
+struct registry {
+  template <class... Any>
+  void add_absent(const Any&...);
+};
+template <class Backend, class... Families>
+void add_gpu_variant(registry&, const variant_info&);
+
+}  // namespace icobench
+
+#endif

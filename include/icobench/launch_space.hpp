@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <bitset>
 #include <functional>
+#include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include <icobench/launch.hpp>
+#include <icobench/launch_text.hpp>
 
 namespace icobench {
 
@@ -21,6 +23,8 @@ struct launch_axes {
   std::vector<block_order> orders{};
   std::vector<bool> adjacent{};
   std::vector<hint> stores{};
+  std::vector<bool> constants{};
+  std::vector<int> grids{};
 
   std::vector<launch> all() const {
     std::vector<launch> result{compiled};
@@ -65,19 +69,28 @@ struct launch_axes {
     use(a.orders, &launch::order);
     use(a.adjacent, &launch::adjacent);
     use(a.stores, &launch::stores);
+    use(a.constants, &launch::constants);
+    use(a.grids, &launch::grid);
   }
 };
 
-// For each way the kernel is compiled.
 struct launch_space {
-  std::vector<launch_axes> parts{};
+  std::vector<launch_axes> parts{};        // for each way the kernel is compiled
+  std::vector<launch_axes> at_run_time{};  // for each way it can be compiled at run time
 
-  std::vector<launch> all() const {
+  // Each launch once.
+  std::vector<launch> all(bool run_time = false) const {
     std::vector<launch> result;
-    for (const launch_axes& part : parts) {
-      const std::vector<launch> more = part.all();
-      result.insert(result.end(), more.begin(), more.end());
-    }
+    std::unordered_set<std::string> known;
+    const auto add = [&](const std::vector<launch_axes>& some) {
+      for (const launch_axes& part : some) {
+        for (const launch& l : part.all()) {
+          if (known.insert(to_string(l)).second) { result.push_back(l); }
+        }
+      }
+    };
+    add(parts);
+    if (run_time) { add(at_run_time); }
     return result;
   }
 };
@@ -90,7 +103,9 @@ inline launch_axes every_launch(access a, unsigned max_threads = max_block_threa
       .levels = {1, 2, 4, 5, 8, 10, 16, 20, 40, 0},
       .orders = {block_order::by_size, block_order::points_first, block_order::levels_first},
       .adjacent = {false, true},
-      .stores = {hint::by_kernel, hint::cached, hint::streaming}};
+      .stores = {hint::by_kernel, hint::cached, hint::streaming},
+      .constants = {false},
+      .grids = {0}};
   for (unsigned x = 16; x <= max_threads; x *= 2) {
     for (unsigned y = 1; y <= (a == access::strided ? 8 : 1); y *= 2) {
       for (unsigned z = 1; z <= 8; z *= 2) {
@@ -102,16 +117,16 @@ inline launch_axes every_launch(access a, unsigned max_threads = max_block_threa
 }
 
 // The choices in which a launch differs from another, a bit each.
-inline constexpr std::size_t launch_choices = 10;
+inline constexpr std::size_t launch_choices = 12;
 inline constexpr std::string_view launch_choice_names[launch_choices] = {
-    "block",  "levels",  "min_blocks", "order",  "adjacent",
-    "stores", "persist", "tables",     "stages", "copy_bytes"};
+    "block",   "levels", "min_blocks", "order",      "adjacent",  "stores",
+    "persist", "tables", "stages",     "copy_bytes", "constants", "grid"};
 inline std::bitset<launch_choices> differing(const launch& a, const launch& b) {
-  const bool each[launch_choices] = {a.block != b.block,           a.levels != b.levels,
-                                     a.min_blocks != b.min_blocks, a.order != b.order,
-                                     a.adjacent != b.adjacent,     a.stores != b.stores,
-                                     a.persist != b.persist,       a.tables != b.tables,
-                                     a.stages != b.stages,         a.copy_bytes != b.copy_bytes};
+  const bool each[launch_choices] = {
+      a.block != b.block,           a.levels != b.levels,       a.min_blocks != b.min_blocks,
+      a.order != b.order,           a.adjacent != b.adjacent,   a.stores != b.stores,
+      a.persist != b.persist,       a.tables != b.tables,       a.stages != b.stages,
+      a.copy_bytes != b.copy_bytes, a.constants != b.constants, a.grid != b.grid};
   std::bitset<launch_choices> result;
   for (std::size_t n = 0; n < launch_choices; ++n) { result[n] = each[n]; }
   return result;

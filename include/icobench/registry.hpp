@@ -12,10 +12,12 @@
 
 #include <icobench/chain.hpp>
 #include <icobench/gpu/device.hpp>
+#include <icobench/gpu/kernel_compiler.hpp>
 #include <icobench/gpu/kernel_facts.hpp>
-#include <icobench/launch.hpp>
 #include <icobench/launch_space.hpp>
+#include <icobench/launch_text.hpp>
 #include <icobench/storage.hpp>
+#include <icobench/variant_info.hpp>
 
 namespace icobench {
 
@@ -23,18 +25,6 @@ namespace icobench {
 // reports the variant as skipped, or the launch as bad when the user asked for it.
 class unsupported : public std::runtime_error {
   using std::runtime_error::runtime_error;
-};
-
-// What a variant says of itself.
-struct variant_info {
-  std::string chain = "";
-  std::string schedule = "";        // naive, kloop, ...; ifirst, kfirst on the CPU
-  std::string fusion = "separate";  // how the stages of the chain are joined
-  std::string feature = "";         // what else is special, if anything
-  std::string description = "";     // one line for --list
-  // Reads and writes what the chain has to, but computes sums of what a point reads: its time is a
-  // bound in practice for the other variants, and no rival.
-  bool roofline = false;
 };
 
 // A variant made ready for one storage: run() enqueues its launches.
@@ -54,6 +44,9 @@ struct implementation {
   std::vector<launch> defaults;        // one for each launch
   std::vector<launch_space> spaces{};  // what a search may try instead of each
   std::function<plan(gpu::device&, const storage&, const std::vector<launch>&)> prepare;
+  // Of these launches, what `prepare` will have compiled at run time; none on the CPU.
+  std::function<std::vector<gpu::kernel_source>(const storage&, const std::vector<launch>&)>
+      sources{};
   bool needs_torus = false;  // indirect, but only for tables in the slot order of a torus
 };
 

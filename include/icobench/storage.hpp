@@ -42,6 +42,20 @@ struct storage {
   bool torus_order = false;  // slots of all tables are in the order of torus_offsets.hpp
   std::array<range, stage_count> ranges{};
 
+  // The same problem, lying nowhere.
+  storage without_data() const {
+    storage result = *this;
+    for (raw_view& v : result.fields) { v.data = nullptr; }
+    for (raw_view* const v :
+         {&result.e2c2v, &result.v2e, &result.c2v, &result.v2e2c2v, &result.e_v2e2c2v,
+          &result.c2v2e, &result.e_c2v2e, &result.c2v2e2c2v, &result.e_c2v2e2c2v}) {
+      v->data = nullptr;
+    }
+    result.e2c2v_rows = result.v2e_rows = result.c2v_rows = result.diamonds = nullptr;
+    result.blocks = {.blocks = blocks.blocks};
+    return result;
+  }
+
   template <class T, layout L>
   view<T, L> get(field f) const {
     return fields[std::size_t(f)].as<T, L>();

@@ -27,7 +27,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <icobench/launch.hpp>
+#include <icobench/launch_text.hpp>
 
 namespace icobench {
 

@@ -67,6 +67,7 @@ struct inlined_cached_indirect {
             {first_vertex, end < domain.end ? end : domain.end}};
   }
 
+#if !defined(__CUDACC_RTC__)
   // The share of edges, as vertices need them, that are not in the window of the block.
   template <class Mesh>
   static std::map<std::string, double> facts(gpu::device& device, const storage& s,
@@ -89,6 +90,7 @@ struct inlined_cached_indirect {
     }
     return {{"edges outside the window", double(outside) / double(all)}};
   }
+#endif
 
   template <class Mesh, class T>
   struct kernel {

@@ -1,6 +1,8 @@
 // A table of neighbours, back from the device.
 #pragma once
 
+#if !defined(__CUDACC_RTC__)
+
 #include <vector>
 
 #include <icobench/gpu_variant.hpp>
@@ -23,3 +25,5 @@ class host_table {
 };
 
 }  // namespace icobench::kernels
+
+#endif

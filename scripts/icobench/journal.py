@@ -13,8 +13,8 @@ from icobench.command import BadInput
 
 SCHEMA = pathlib.Path(__file__).parents[2] / "src" / "tune" / "journal.schema.json"
 VERSION = "icobench-tuning-journal-1"
-AXES = ("block", "levels", "min_blocks", "order", "adjacent", "stores", "tables",
-        "stages")
+AXES = ("block", "levels", "min_blocks", "order", "adjacent", "stores", "tables", "stages",
+        "constants", "grid")
 
 
 @functools.cache
@@ -69,7 +69,7 @@ def problem(trial):
 
 def one_launch(text):
     result = dict(block="", levels="1", min_blocks="1", order="by_size", adjacent="no",
-                  stores="by_kernel", tables="slots", stages="0")
+                  stores="by_kernel", tables="slots", stages="0", constants="none", grid="cover")
     for part in text.split(","):
         key, equals, value = part.partition("=")
         if part == "adjacent":

@@ -7,6 +7,7 @@
 #include <list>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include <icobench/gpu_variant.hpp>
 #include <icobench/tuning_table.hpp>
@@ -58,7 +59,7 @@ class driver {
  private:
   void choose_grid();
   void load_tuning();
-  std::vector<launch> tuned(const variant&, const implementation&) const;
+  std::vector<launch> tuned(const variant&, const implementation&);
   void add_records(const variant&, const implementation&, vertex_order);
   void collect();
   std::vector<launch> launches_for(const variant&, const implementation&, const std::string& text);
@@ -83,6 +84,7 @@ class driver {
   std::optional<dump_file> dump_;
   json context_;
   std::size_t finished_ = 0;
+  bool said_untuned_ = false;
   bool chosen_format_;  // the user chose one of Google Benchmark's formats
 };
 
@@ -113,12 +115,25 @@ void driver::load_tuning() {
 }
 
 // The launches of the tuning table for this size, else the variant's own.
-std::vector<launch> driver::tuned(const variant& v, const implementation& i) const {
+std::vector<launch> driver::tuned(const variant& v, const implementation& i) {
   if (!tuning_ || tuning_->backend != i.backend) { return i.defaults; }
   const auto found =
       tuning_->find(v.name(), to_string(i.precision_), to_string(i.ordering_),
                     static_cast<long long>(workspace_.mesh().vertices) * options_.levels);
-  return found.size() == i.defaults.size() ? found : i.defaults;
+  if (found.size() != i.defaults.size()) { return i.defaults; }
+  if (i.sources && !i.sources({}, found).empty()) {  // some have to be compiled at run time
+    gpu::device& device = workspace_.device(i.backend);
+    const std::string reason = device.compiler()
+                                   ? device.compiler()->unavailable(device.facts().architecture)
+                                   : "nothing is compiled at run time";
+    if (!reason.empty()) {
+      if (!std::exchange(said_untuned_, true)) {
+        std::cerr << program_ << ": some launches of --tuning cannot be had, as " << reason << "\n";
+      }
+      return i.defaults;
+    }
+  }
+  return found;
 }
 
 // The launches of a variant with the overrides of the command line. What no problem could make

@@ -23,9 +23,9 @@ std::unique_ptr<machine_monitor> open_rocm_smi(const std::string& pci_bus_id,
 // The first of some shared libraries that can be loaded.
 class library {
  public:
-  explicit library(std::initializer_list<const char*> names) {
+  explicit library(std::initializer_list<const char*> names, int more_flags = 0) {
     for (const char* name : names) {
-      handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+      handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL | more_flags);
       if (handle_) { return; }
       const std::string complaint = dlerror();  // a damaged library says more than an absent one
       const bool absent = complaint.find("No such file") != complaint.npos;

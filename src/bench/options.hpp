@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <icobench/chain.hpp>
-#include <icobench/launch.hpp>
+#include <icobench/launch_text.hpp>
 
 #include "grids/numbering.hpp"
 #include "src/bench/measure.hpp"

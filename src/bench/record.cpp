@@ -12,6 +12,7 @@ namespace {
 json to_json(const gpu::kernel_facts& k, const gpu::device_facts& device) {
   const auto extent = [](const gpu::extent3& e) { return json{e.x, e.y, e.z}; };
   json j{{"grid", extent(k.grid)}, {"block", extent(k.block)}, {"shared_bytes", k.shared_bytes}};
+  if (k.compiled_at_run_time) { j["compiled"] = "at run time"; }
   if (k.registers > 0) {
     j["registers"] = k.registers;
     j["local_bytes"] = k.local_bytes;
@@ -192,6 +193,10 @@ std::string summary(const record& r) {
   for (const auto& [name, value] : r.facts) {
     std::snprintf(numbers, sizeof numbers, ": %.3f", value);
     facts += ", " + name + numbers;
+  }
+  if (std::any_of(r.kernels.begin(), r.kernels.end(),
+                  [](const auto& k) { return k.compiled_at_run_time; })) {
+    facts += ", compiled at run time";
   }
   if (r.status_ != status::ok) {
     return text + std::string(to_string(r.status_)) + (r.reason.empty() ? "" : ", " + r.reason) +

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/device/facts.hpp"
+#include "src/run_time/nvrtc.hpp"
 
 namespace icobench {
 
@@ -10,6 +11,7 @@ workspace::opened_device& workspace::opened(const std::string& backend) {
   opened_device& d = devices_[backend];
   if (!d.device) {
     d.device = registry::instance().backends().at(backend)(choose_device(backend, options_.device));
+    d.device->compile_with(make_compiler(*d.device));
     d.monitor = machine_monitor::open(backend, d.device->facts().pci_bus_id, d.machine_state);
   }
   return d;

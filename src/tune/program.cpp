@@ -10,6 +10,7 @@
 #include "src/bench/dump.hpp"
 #include "src/bench/interrupt.hpp"
 #include "src/bench/selection.hpp"
+#include "src/tune/pair.hpp"
 #include "src/tune/tuner.hpp"
 
 namespace icobench {
@@ -51,16 +52,25 @@ tune_options parse(int argc, char** argv) {
                  "to measure of a variant on a problem, at most (not for --search grid)")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--seconds", o.search.seconds,
+                 "of the search of a variant on a problem, after which no others are begun")
+      ->check(CLI::PositiveNumber);
   app.add_option("--seed", o.search.seed, "of the random configurations")->capture_default_str();
   app.add_option("--finalists", o.finalists,
                  "how many of the best of each problem are measured at length on all")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--pair", o.pair,
+                 "two variants, separated by a comma: tuned to run side by side, on a stream each")
+      ->delimiter(',')
+      ->expected(2)
+      ->excludes("--table")
+      ->excludes("--chain");
   std::vector<std::string> axes;
   app.add_option(
          "--axes", axes,
          "vary only these, separated by commas: block, levels, min_blocks, order, adjacent, "
-         "stores, tables, stages [all]")
+         "stores, tables, stages, constants, grid [all]")
       ->delimiter(',')
       ->check(CLI::IsMember(
           std::set<std::string>(std::begin(launch_choice_names), std::end(launch_choice_names))));
@@ -93,10 +103,11 @@ json context(const options& o, const gpu::device_facts& device, const std::strin
           {"cache", cache_name(o)}};
 }
 
+using target = std::pair<const variant*, const implementation*>;
+
 // Variants with launches to search, those that share a problem and its copies side by side.
-std::vector<std::pair<const variant*, const implementation*>> targets(const tune_options& o,
-                                                                      const std::string& backend) {
-  std::vector<std::pair<const variant*, const implementation*>> result;
+std::vector<target> targets(const tune_options& o, const std::string& backend) {
+  std::vector<target> result;
   for (const variant& v : registry::instance().variants()) {
     const bool of_chain = o.chains.empty() || std::find(o.chains.begin(), o.chains.end(),
                                                         v.info.chain) != o.chains.end();
@@ -132,29 +143,65 @@ void write_table(const std::string& path, const json& made_with,
   if (!file.flush()) { throw input_error("--table " + path + ": cannot be written"); }
 }
 
+void say_what_is_searched(const gpu::device& device) {
+  if (!device.compiler()) { return; }
+  const std::string reason = device.compiler()->unavailable(device.facts().architecture);
+  if (!reason.empty()) {
+    std::cerr << program << ": " << reason << "; launches compiled with the program are searched\n";
+  }
+}
+
+// The variant of that name, in the first precision and ordering that were asked for.
+target find_target(const std::string& name, const options& o, const std::string& backend) {
+  for (const variant& v : registry::instance().variants()) {
+    if (v.name() != name) { continue; }
+    const implementation* i = v.find(backend, o.precisions.front(), o.orderings.front());
+    if (i && !i->spaces.empty()) { return {&v, i}; }
+  }
+  throw input_error("--pair: no variant " + name + " of backend " + backend +
+                    " with launches to search");
+}
+
+std::string pair_of(const std::vector<target>& both, const tune_options& o, tuner& first,
+                    journal& j, const std::string& backend) {
+  tuner second(o, backend, j);
+  const auto& [v, i] = both[0];
+  const auto& [w, k] = both[1];
+  return format(v->name(), w->name(), tune_pair(first, *v, *i, second, *w, *k, o.threshold),
+                o.threshold);
+}
+
 int run(const tune_options& o) {
   workspace probe(o.common);
   const std::vector<std::string> backends = choose_backends(program, o.common.backends, probe);
   if (backends.size() != 1) { throw input_error("--backend: one at a time"); }
   const std::string& backend = backends.front();
-  const auto all = targets(o, backend);
+  const std::vector<target> all = o.pair.empty()
+                                      ? targets(o, backend)
+                                      : std::vector{find_target(o.pair[0], o.common, backend),
+                                                    find_target(o.pair[1], o.common, backend)};
   const json made_with = context(o.common, probe.device(backend).facts(), backend);
   journal j(o.journal, made_with);
   if (j.continued() > 0) {
     std::cout << "continuing " << o.journal << " with " << j.continued() << " measurements\n";
   }
+  say_what_is_searched(probe.device(backend));
   catch_interrupts();
   const auto start = std::chrono::steady_clock::now();
   tuner t(o, backend, j);
   std::vector<outcome> outcomes;
+  std::string found;
   bool stopped = false;
   try {
-    for (const auto& [v, i] : all) { outcomes.push_back(t.tune(*v, *i)); }
+    if (!o.pair.empty()) { found = pair_of(all, o, t, j, backend); }
+    for (const auto& [v, i] : all) {
+      if (o.pair.empty()) { outcomes.push_back(t.tune(*v, *i)); }
+    }
   } catch (const search_stopped&) { stopped = true; }
   const double spent =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::cout << "\n"
-            << format(outcomes) << "\n"
+            << (o.pair.empty() ? format(outcomes) : found) << "\n"
             << t.measured() << " measurements in " << int(spent) << " s\n";
   if (!o.table.empty()) { write_table(o.table, made_with, outcomes); }
   if (stopped) {

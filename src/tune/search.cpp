@@ -1,6 +1,7 @@
 #include "src/tune/search.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -12,6 +13,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t followed = 3;  // so many of the best are improved axis by axis
+constexpr std::size_t at_once = 48;  // measured before the clock is read again
 
 // One search: what it has measured and what it may still measure.
 class searcher {
@@ -35,7 +37,11 @@ class searcher {
   }
 
  private:
-  bool full() const { return !whole_ && seconds_.size() >= rules_.limit; }
+  bool full() const { return (!whole_ && seconds_.size() >= rules_.limit) || late(); }
+  bool late() const {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
+    return spent.count() > rules_.seconds;
+  }
 
   std::vector<configuration> everything() const {
     std::vector<configuration> all;
@@ -60,13 +66,21 @@ class searcher {
         fresh.push_back(c);
       }
     }
+    for (std::size_t first = 0; first < fresh.size(); first += at_once) {
+      if (late() && !results_.empty()) { break; }
+      const std::size_t last = std::min(first + at_once, fresh.size());
+      measure_now({fresh.begin() + std::ptrdiff_t(first), fresh.begin() + std::ptrdiff_t(last)});
+    }
+    std::stable_sort(results_.begin(), results_.end(),
+                     [](const scored& a, const scored& b) { return a.seconds < b.seconds; });
+  }
+
+  void measure_now(const std::vector<configuration>& fresh) {
     const std::vector<double> seconds = measure_(fresh);
     for (std::size_t n = 0; n < fresh.size(); ++n) {
       results_.push_back({fresh[n], seconds[n]});
       seconds_[to_string(fresh[n])] = seconds[n];
     }
-    std::stable_sort(results_.begin(), results_.end(),
-                     [](const scored& a, const scored& b) { return a.seconds < b.seconds; });
   }
 
   double time_of(const configuration& c) const {
@@ -97,6 +111,7 @@ class searcher {
   const search_rules& rules_;
   const timing_of& measure_;
   bool whole_;  // all of the space is measured
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::mt19937 random_{rules_.seed};
   std::vector<scored> results_;
   std::map<std::string, double> seconds_;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,8 @@ enum class strategy { race, grid, random };
 
 struct search_rules {
   strategy how = strategy::race;
-  std::size_t limit = 300;  // of configurations, but for `grid`
+  std::size_t limit = 300;                                   // of configurations, but for `grid`
+  double seconds = std::numeric_limits<double>::infinity();  // no others are begun after so many
   unsigned seed = 1;
 };
 

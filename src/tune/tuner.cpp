@@ -1,6 +1,7 @@
 #include "src/tune/tuner.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <iostream>
 #include <limits>
@@ -8,6 +9,7 @@
 
 #include "grids/grid_file.hpp"
 #include "src/bench/interrupt.hpp"
+#include "src/run_time/nvrtc.hpp"
 
 namespace icobench {
 namespace {
@@ -82,12 +84,48 @@ tuner::tuner(const tune_options& o, const std::string& backend, journal& j)
   }
 }
 
+bool tuner::compiles_at_run_time() {
+  gpu::device& device = problems_.front().space.device(backend_);
+  return device.compiler() && device.compiler()->unavailable(device.facts().architecture).empty();
+}
+
+// Where the problem lies for the variant.
+const storage& tuner::storage_of(const target& t, measured_problem& p) {
+  p.space.problem_for(*find_chain(t.v.info.chain), t.i.precision_);
+  const arrangement a{t.v.access_, t.i.ordering_, t.i.layout_, vertex_order::row};
+  if (!p.space.has_room_for(backend_, a)) { p.space.drop_residents(); }
+  return p.space.resident(backend_, a).view();
+}
+
+// Makes ready what these configurations need: measuring begins when all is compiled.
+void tuner::compile(const target& t, measured_problem& p, const std::vector<configuration>& all) {
+  if (all.empty() || !t.i.sources || !compiles_at_run_time()) { return; }
+  gpu::device& device = p.space.device(backend_);
+  std::vector<gpu::kernel_source> sources;
+  const auto add = [&](const storage& s) {
+    for (const configuration& c : all) {
+      for (gpu::kernel_source& source : t.i.sources(s, c)) {
+        if (compiled_.insert(source).second) { sources.push_back(std::move(source)); }
+      }
+    }
+  };
+  add(storage_of(t, p));
+  if (!small_.empty()) { add(storage_of(t, small_.front())); }
+  if (sources.empty()) { return; }
+  const auto start = std::chrono::steady_clock::now();
+  compile_ahead(*device.compiler(), sources, device.facts().architecture);
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  char text[64];
+  std::snprintf(text, sizeof text, "%zu kernels compiled in %.1f s", sources.size(), spent.count());
+  std::cout << t.name() << ": " << text << "\n" << std::flush;
+}
+
 // What the device can have and the user wants to see varied; on request also half a warp.
 std::vector<std::vector<launch>> tuner::choices_of(const target& t) {
   const auto warp = unsigned(problems_.front().space.device(backend_).facts().warp_size);
   std::vector<std::vector<launch>> choices;
   for (std::size_t n = 0; n < t.i.spaces.size(); ++n) {
-    choices.push_back(t.i.spaces[n].all());
+    choices.push_back(t.i.spaces[n].all(compiles_at_run_time()));
     std::erase_if(choices.back(), [&](const launch& l) {
       const auto threads = l.block.volume();
       return (threads % warp != 0 && !(options_.part_warps && 2 * threads == warp)) ||
@@ -190,6 +228,7 @@ std::vector<trial> tuner::measure(const target& t, measured_problem& p,
     if (!journal_.find(trial_of(t, p, c, quick))) { absent.push_back(c); }
   }
   if (!quick && !absent.empty()) { absent = all; }
+  compile(t, p, absent);
   for (auto at = absent.begin(); at != absent.end();) {
     const auto left = std::size_t(absent.end() - at);
     const auto end = at + std::ptrdiff_t(quick ? std::min(chunk, left) : left);
@@ -272,6 +311,18 @@ final_times tuner::measure_finalists(const target& t, measured_problem& p,
     result.what.push_back(finalists[n]);
     result.seconds.push_back(trials[n].seconds);
   }
+  return result;
+}
+
+tuner::ready_problem tuner::make_ready(const variant& v, const implementation& i, std::size_t n) {
+  measured_problem& p = *std::next(problems_.begin(), std::ptrdiff_t(n));
+  const target t{v, i};
+  verified_.clear();
+  ready_problem result{p.name(), p.space.device(backend_), search_on(t, p), {}};
+  const storage& s = storage_of(t, p);
+  result.prepare = [&i, &s, &device = result.device](const configuration& c) {
+    return i.prepare(device, s, c).run;
+  };
   return result;
 }
 

@@ -1,8 +1,10 @@
 // Searches the launches of variants on several problems.
 #pragma once
 
+#include <functional>
 #include <list>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -22,6 +24,7 @@ struct tune_options {
   std::vector<index_t> levels{80};
   std::vector<std::string> chains;  // empty: all
   std::string journal, table;
+  std::vector<std::string> pair;  // two variants that are to run side by side; empty: each alone
   search_rules search;
   std::size_t finalists = 5;                // of each problem, measured at length on all problems
   std::bitset<launch_choices> axes{~0ull};  // what is searched; the rest stays as in the default
@@ -39,6 +42,17 @@ class tuner {
 
   // Throws search_stopped.
   outcome tune(const variant&, const implementation&);
+
+  // A variant on problem number n: what a short search found, fastest first, and how to run it. For
+  // as long as nothing else is done with this tuner. Throws search_stopped.
+  struct ready_problem {
+    std::string name;
+    gpu::device& device;
+    std::vector<scored> found;
+    std::function<std::function<void()>(const configuration&)> prepare;
+  };
+  ready_problem make_ready(const variant&, const implementation&, std::size_t n);
+  std::size_t problems() const { return problems_.size(); }
 
   std::size_t measured() const { return measured_; }  // trials of this run
   bool broken() const { return broken_; }             // one of them was wrong or failed
@@ -60,6 +74,9 @@ class tuner {
     std::string name() const;
   };
 
+  bool compiles_at_run_time();
+  const storage& storage_of(const target&, measured_problem&);
+  void compile(const target&, measured_problem&, const std::vector<configuration>&);
   std::vector<std::vector<launch>> choices_of(const target&);
   std::vector<configuration> finalists_of(const target&);
   final_times measure_finalists(const target&, measured_problem&,
@@ -78,6 +95,7 @@ class tuner {
   std::list<measured_problem> problems_;
   std::list<measured_problem> small_;  // to verify on; none: the problems are small
   std::map<std::string, std::pair<status, std::string>> verified_;  // of the variant in hand
+  std::set<gpu::kernel_source> compiled_;
   std::size_t measured_ = 0;
   bool broken_ = false;
 };

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <icobench/gpu/kernel_compiler.hpp>
+
 namespace icobench::gpu {
 
 // The device or its runtime failed; the message carries the runtime's own words.
@@ -73,6 +75,12 @@ class event {
 class device {
  public:
   virtual ~device() = default;
+
+  // Who compiles kernels for it at run time; without one (null) there are those that were compiled
+  // with the program.
+  void compile_with(std::shared_ptr<kernel_compiler> compiler) { compiler_ = std::move(compiler); }
+  kernel_compiler* compiler() const { return compiler_.get(); }
+
   virtual std::string_view backend() const = 0;
   virtual device_facts facts() const = 0;
 
@@ -117,6 +125,9 @@ class device {
   // Runs `work` to its end inside a range of this name that the vendor's profiler shows, with the
   // profiler collecting.
   virtual void profile(const std::string& name, const std::function<void()>& work) = 0;
+
+ private:
+  std::shared_ptr<kernel_compiler> compiler_;
 };
 
 // Memory that frees itself, the device's if nothing else is said.

@@ -13,6 +13,7 @@ struct kernel_facts {
   int registers = 0;            // a thread's; 0 where unknown (simt)
   std::size_t local_bytes = 0;  // a thread's local memory: spills and stack
   int blocks_per_multiprocessor = 0;
+  bool compiled_at_run_time = false;
 };
 
 }  // namespace icobench::gpu

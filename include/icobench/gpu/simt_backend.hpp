@@ -41,16 +41,31 @@ struct simt_backend {
     return 20;
   }
 
+  // All kernels are compiled with the program: bounds, which are all that run-time compilation
+  // adds, mean nothing here.
+  static constexpr bool loads_images = false;
+  struct function {};
   template <class Compiled, class Kernel>
-  static kernel_facts inspect(const device&, extent3 grid, extent3 block,
+  static function compiled() {
+    return {};
+  }
+  static function load(const compiled_kernel&) { return {}; }
+
+  static kernel_facts inspect(const device&, const function&, extent3 grid, extent3 block,
                               std::size_t shared_bytes) {
     return {grid, block, shared_bytes, 0, 0, 0};
   }
 
+  template <class Kernel>
+  static void launch(const device& d, const function&, extent3 grid, extent3 block,
+                     std::size_t shared_bytes, const Kernel& kernel, unsigned = 1,
+                     const kept_window& = {}) {
+    simt_launch(grid, block, shared_bytes, kernel, static_cast<const simt_device&>(d).settings);
+  }
   template <class Compiled, class Kernel>
   static void launch(const device& d, extent3 grid, extent3 block, std::size_t shared_bytes,
-                     const Kernel& kernel, unsigned = 1, const kept_window& = {}) {
-    simt_launch(grid, block, shared_bytes, kernel, static_cast<const simt_device&>(d).settings);
+                     const Kernel& kernel) {
+    launch(d, function{}, grid, block, shared_bytes, kernel);
   }
 
   // simt_thread reads the description itself.

@@ -1,0 +1,73 @@
+// The words of the standard library that kernel headers use, for compilers that have no library:
+// NVRTC, to which each standard header is this one. What belongs to the host is read there, never
+// compiled: a name is enough.
+#pragma once
+
+#if defined(__CUDACC_RTC__)
+
+#define __builtin_memcpy memcpy  // not known under that name
+
+namespace std {
+
+using size_t = decltype(sizeof 0);
+using ptrdiff_t = decltype(static_cast<char*>(nullptr) - static_cast<char*>(nullptr));
+using uint8_t = unsigned char;
+using int32_t = int;
+using uint32_t = unsigned;
+using int64_t = long;
+using uint64_t = unsigned long;
+
+template <class T, T value_>
+struct integral_constant {
+  static constexpr T value = value_;
+};
+template <bool first, class A, class B>
+struct conditional {
+  using type = A;
+};
+template <class A, class B>
+struct conditional<false, A, B> {
+  using type = B;
+};
+template <bool first, class A, class B>
+using conditional_t = typename conditional<first, A, B>::type;
+template <class A, class B>
+inline constexpr bool is_same_v = false;
+template <class A>
+inline constexpr bool is_same_v<A, A> = true;
+template <class T>
+inline constexpr bool is_const_v = false;
+template <class T>
+inline constexpr bool is_const_v<const T> = true;
+template <class T>
+inline constexpr bool is_trivially_copyable_v = __is_trivially_copyable(T);
+
+template <class T>
+constexpr const T& min(const T& a, const T& b) {
+  return b < a ? b : a;
+}
+template <class T>
+constexpr const T& max(const T& a, const T& b) {
+  return a < b ? b : a;
+}
+
+struct string_view {
+  constexpr string_view(const char*) {}
+};
+struct string {
+  string() = default;
+  string(const char*) {}
+  explicit string(string_view) {}
+  string& operator+=(const string&) { return *this; }
+};
+inline string operator+(const string&, const string&) {
+  return {};
+}
+template <class Number>
+string to_string(Number) {
+  return {};
+}
+
+}  // namespace std
+
+#endif

@@ -1,0 +1,37 @@
+// Run-time compilation for NVIDIA's GPUs. The library, libnvrtc, is found when it is needed: the
+// program starts without it. Compiling needs no GPU.
+#pragma once
+
+#include <icobench/gpu/device.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/run_time/kernel_cache.hpp"
+
+namespace icobench {
+
+// Where a compiler at run time finds the library's headers.
+struct header_folders {
+  std::string include, kernels;
+
+  // $ICOBENCH_HEADERS, else where this program was built or installed: a folder with include/ and
+  // kernels/, or an installed one with icobench/. Throws device_error, which says where it looked.
+  static header_folders find();
+  // Of all headers in them.
+  std::string hash() const;
+};
+
+// `driver`: its version, part of what cached kernels are for.
+std::shared_ptr<gpu::kernel_compiler> make_nvrtc(std::string driver, kernel_cache);
+
+// The compiler for a device, or null where its backend has none.
+std::shared_ptr<gpu::kernel_compiler> make_compiler(const gpu::device&);
+
+// Compiles by all cores, so that nobody waits for one after another; what fails is reported when
+// somebody needs it. Returns how many different ones there were.
+std::size_t compile_ahead(gpu::kernel_compiler&, const std::vector<gpu::kernel_source>&,
+                          const std::string& architecture);
+
+}  // namespace icobench

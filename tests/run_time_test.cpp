@@ -1,0 +1,388 @@
+// Kernels compiled at run time: what is asked for, what NVRTC makes of it (no GPU is needed), the
+// cache; and the whole way on a GPU where there is one.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include <icobench/registry.hpp>
+
+#include "grids/torus.hpp"
+#include "src/problem/resident.hpp"
+#include "src/run_time/nvrtc.hpp"
+
+// The compiler keeps what it allocated: no fault of ours.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libnvrtc\n";
+}
+
+namespace icobench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* architecture = "sm_90";
+
+// A folder that goes with the test.
+class scratch_folder {
+ public:
+  scratch_folder()
+      : path_(fs::temp_directory_path() / ("icobench_run_time_" + std::to_string(getpid()))) {
+    fs::remove_all(path_);
+  }
+  ~scratch_folder() { fs::remove_all(path_); }
+  const fs::path& path() const { return path_; }
+  std::vector<fs::path> files() const {
+    std::vector<fs::path> all;
+    for (const auto& entry : fs::directory_iterator(path_)) { all.push_back(entry.path()); }
+    return all;
+  }
+
+ private:
+  fs::path path_;
+};
+
+// A variable of the environment for the length of a test.
+class variable {
+ public:
+  variable(const char* name, const std::string& value) : name_(name) {
+    setenv(name, value.c_str(), 1);
+  }
+  ~variable() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+std::string content(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A backend of GPU kernels, or nullptr: that of a GPU, else the CPU's.
+const implementation* gpu_implementation(const std::string& name, precision p,
+                                         ordering o = ordering::per_orientation) {
+  for (const variant& v : registry::instance().variants()) {
+    if (v.name() != name) { continue; }
+    for (const char* backend : {"cuda", "hip", "simt"}) {
+      if (const implementation* i = v.find(backend, p, o)) { return i; }
+    }
+  }
+  return nullptr;
+}
+
+std::vector<gpu::kernel_source> sources(const implementation& i, const std::string& text) {
+  return i.sources({}, {parse_launch(text, i.defaults.front())});
+}
+
+TEST(sources, only_what_is_not_compiled_with_the_program) {
+  const implementation* i = gpu_implementation("nabla4/strided/kloop/separate", precision::float64);
+  if (!i) { GTEST_SKIP() << "this build has no GPU kernels"; }
+  EXPECT_TRUE(i->sources({}, i->defaults).empty());
+  const auto asked = sources(*i, "32x1x4,min_blocks=5");
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].header, "nabla4/kloop.hpp");
+  EXPECT_NE(asked[0].type.find("nabla4_kloop<false>::kernel<"), std::string::npos) << asked[0].type;
+  EXPECT_EQ(asked[0].min_blocks, 5);
+  EXPECT_EQ(asked[0].max_threads, 256u);
+  EXPECT_EQ(sources(*i, "64x8")[0].max_threads, 512u);
+  EXPECT_TRUE(sources(*i, "64x8,stages=3").empty());
+  EXPECT_TRUE(sources(*i, "64x8,tables=rows").empty());  // a mesh without tables
+}
+
+TEST(sources, launches_that_differ_in_the_block_alone_share_a_kernel) {
+  const implementation* i = gpu_implementation("nabla4/strided/kloop/separate", precision::float64);
+  if (!i) { GTEST_SKIP() << "this build has no GPU kernels"; }
+  EXPECT_EQ(sources(*i, "32x1x4,min_blocks=5"), sources(*i, "64x2,levels=7,adjacent,min_blocks=5"));
+  EXPECT_NE(sources(*i, "32x1x4,min_blocks=5"), sources(*i, "32x1x4,min_blocks=6"));
+}
+
+TEST(spaces, launches_at_run_time_are_those_that_can_be_compiled) {
+  const implementation* i = gpu_implementation("nabla4/strided/kloop/separate", precision::float64);
+  if (!i) { GTEST_SKIP() << "this build has no GPU kernels"; }
+  const std::vector<launch> compiled = i->spaces[0].all(), all = i->spaces[0].all(true);
+  ASSERT_GT(all.size(), compiled.size());
+  for (std::size_t n = 0; n < all.size(); n += 97) {
+    EXPECT_EQ(i->sources({}, {all[n]}).empty(), n < compiled.size()) << to_string(all[n]);
+  }
+}
+
+// Bounds are what NVRTC is for: the same kernel with fewer and fewer registers.
+TEST(nvrtc, compiles_a_space_without_a_gpu) {
+  const auto compiler = make_nvrtc("", kernel_cache(""));
+  if (const auto reason = compiler->unavailable(architecture); !reason.empty()) {
+    GTEST_SKIP() << reason;
+  }
+  const implementation* i = gpu_implementation("nabla4/strided/kloop/separate", precision::float64);
+  if (!i) { GTEST_SKIP() << "this build has no GPU kernels"; }
+  std::vector<gpu::kernel_source> all;
+  for (const char* text : {"64x8", "64,min_blocks=2", "64,min_blocks=5", "64,min_blocks=8"}) {
+    all.push_back(sources(*i, text).at(0));
+  }
+  EXPECT_EQ(compile_ahead(*compiler, all, architecture), all.size());
+  int least = 256;
+  for (const gpu::kernel_source& s : all) {
+    const auto made = compiler->compile(s, architecture);
+    EXPECT_FALSE(made->image.empty());
+    EXPECT_GT(made->registers, 0) << made->log;
+    EXPECT_LE(made->registers, least) << made->log;
+    EXPECT_LE(unsigned(made->registers) * s.max_threads * unsigned(s.min_blocks), 65536u);
+    least = made->registers;
+  }
+  EXPECT_EQ(compiler->compile(all[1], architecture)->spill_bytes, 0u);
+  EXPECT_GT(compiler->compile(all[3], architecture)->spill_bytes, 0u);
+}
+
+// Headers that hold kernels for tables, several stencils, shared memory.
+TEST(nvrtc, compiles_every_kind_of_kernel) {
+  const auto compiler = make_nvrtc("", kernel_cache(""));
+  if (const auto reason = compiler->unavailable(architecture); !reason.empty()) {
+    GTEST_SKIP() << reason;
+  }
+  const std::pair<const char*, const char*> wanted[] = {
+      {"nabla4/indirect/kloop/separate", "64,min_blocks=6"},
+      {"nabla4/indirect/kloop/separate", "64,min_blocks=2,tables=by_vertex"},
+      {"nabla4_interpolate/strided/kloop/inlined_cached", "32x8,levels=4,min_blocks=1"},
+      {"nabla4_interpolate/strided/kloop/inlined_cached", "32x8,levels=4,min_blocks=2,grid=2"},
+      {"nabla4/strided/kloop/separate", "64,grid=4"},
+      {"nabla4_interpolate/indirect/kloop/composed", "64,min_blocks=3"}};
+  std::size_t compiled = 0;
+  for (const auto& [name, text] : wanted) {
+    for (const precision p : {precision::float64, precision::float32}) {
+      const implementation* i = gpu_implementation(name, p, ordering::per_vertex);
+      if (!i) { continue; }
+      for (const gpu::kernel_source& s : sources(*i, text)) {
+        EXPECT_GT(compiler->compile(s, architecture)->registers, 0) << name;
+        ++compiled;
+      }
+    }
+  }
+  if (compiled == 0) { GTEST_SKIP() << "this build has none of these kernels"; }
+}
+
+// The words that do not depend on where the data lies are constants of the kernel.
+TEST(nvrtc, compiles_for_a_problem) {
+  const implementation* i = gpu_implementation("nabla4/strided/kloop/separate", precision::float64);
+  if (!i) { GTEST_SKIP() << "this build has no GPU kernels"; }
+  storage s;
+  double data = 0;
+  s.row = 594, s.plane = 305408, s.levels = 80;
+  for (raw_view& v : s.fields) { v = {&data, 305408, 0}; }
+  const launch l = parse_launch("64,constants=problem", i->defaults.front());
+  const auto for_problem = i->sources(s, {l});
+  ASSERT_EQ(for_problem.size(), 1u);
+  std::set<std::uint32_t> values;
+  for (const auto& [number, value] : for_problem[0].constants) { values.insert(value); }
+  EXPECT_TRUE(values.contains(594) && values.contains(305408) && values.contains(80));
+  EXPECT_FALSE(values.contains(std::uint32_t(reinterpret_cast<std::uintptr_t>(&data))));
+  double elsewhere = 0;
+  for (raw_view& v : s.fields) { v.data = &elsewhere; }
+  EXPECT_EQ(i->sources(s, {l}), for_problem);
+  s.levels = 81;
+  EXPECT_NE(i->sources(s, {l}), for_problem);
+
+  const auto compiler = make_nvrtc("", kernel_cache(""));
+  if (const auto reason = compiler->unavailable(architecture); !reason.empty()) {
+    GTEST_SKIP() << reason;
+  }
+  EXPECT_GT(compiler->compile(for_problem[0], architecture)->registers, 0);
+}
+
+TEST(nvrtc, errors_are_those_of_the_compiler) {
+  const auto compiler = make_nvrtc("", kernel_cache(""));
+  if (const auto reason = compiler->unavailable(architecture); !reason.empty()) {
+    GTEST_SKIP() << reason;
+  }
+  const auto message = [&](const gpu::kernel_source& s, const char* of) -> std::string {
+    try {
+      compiler->compile(s, of);
+    } catch (const gpu::device_error& error) { return error.what(); }
+    return "no error";
+  };
+  const gpu::kernel_source unknown{"nabla4/kloop.hpp", "icobench::no_such_kernel", 8, 1, 256};
+  const std::string text = message(unknown, architecture);
+  EXPECT_NE(text.find("icobench::no_such_kernel from nabla4/kloop.hpp for sm_90a"), text.npos);
+  EXPECT_NE(text.find("error: namespace \"icobench\" has no"), text.npos) << text;
+  EXPECT_EQ(message(unknown, architecture), text);  // again
+  const std::string other = message({"nabla4/none.hpp", "icobench::range", 8, 1, 256}, "sm_90");
+  EXPECT_NE(other.find("nabla4/none.hpp"), other.npos) << other;
+  const std::string size = message({"nabla4/kloop.hpp", "icobench::range", 12, 1, 256}, "sm_90");
+  EXPECT_NE(size.find("static assertion failed"), size.npos) << size;
+}
+
+TEST(nvrtc, says_what_is_missing) {
+  {
+    const variable none("ICOBENCH_NVRTC", "/nonexistent/libnvrtc.so");
+    const auto compiler = make_nvrtc("", kernel_cache(""));
+    const std::string reason = compiler->unavailable(architecture);
+    EXPECT_NE(reason.find("for want of libnvrtc: /nonexistent/libnvrtc.so"), reason.npos) << reason;
+    EXPECT_THROW(compiler->compile({}, architecture), gpu::device_error);
+  }
+  const variable none("ICOBENCH_HEADERS", "/nonexistent");
+  try {
+    header_folders::find();
+    ADD_FAILURE() << "headers found in /nonexistent";
+  } catch (const gpu::device_error& error) {
+    EXPECT_STREQ(error.what(),
+                 "the headers of icobench are not in /nonexistent: set "
+                 "ICOBENCH_HEADERS to the folder that has include and kernels");
+  }
+}
+
+TEST(cache, gives_back_what_it_got_and_nothing_damaged) {
+  const scratch_folder folder;
+  const kernel_cache cache(folder.path() / "deep" / "er");
+  const gpu::compiled_kernel k{{'a', '\0', '\n', 'b'}, "said \"this\"\n", 40, 8};
+  EXPECT_FALSE(cache.find("key"));
+  cache.add("key", k);
+  const auto found = cache.find("key");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->image, k.image);
+  EXPECT_EQ(found->log, k.log);
+  EXPECT_EQ(found->registers, 40);
+  EXPECT_EQ(found->spill_bytes, 8u);
+  EXPECT_FALSE(cache.find("another key"));
+  // The file of one key under the name of another.
+  fs::copy_file(cache.file_of("key"), cache.file_of("another key"));
+  EXPECT_FALSE(cache.find("another key"));
+
+  const std::string whole = content(cache.file_of("key"));
+  for (std::size_t n = 0; n < whole.size(); ++n) {
+    std::string damaged = whole;
+    damaged[n] = char(damaged[n] ^ 1);
+    std::ofstream(cache.file_of("key"), std::ios::binary) << damaged;
+    EXPECT_FALSE(cache.find("key")) << "byte " << n;
+    std::ofstream(cache.file_of("key"), std::ios::binary) << whole.substr(0, n);
+    EXPECT_FALSE(cache.find("key")) << n << " bytes";
+  }
+  cache.add("key", k);
+  EXPECT_TRUE(cache.find("key"));
+}
+
+TEST(cache, is_where_the_user_wants_it) {
+  const variable folder("ICOBENCH_CACHE", "/somewhere");
+  EXPECT_EQ(kernel_cache::of_user().file_of("key").parent_path(), "/somewhere");
+}
+
+TEST(cache, serves_the_compiler) {
+  const scratch_folder folder;
+  const auto compiler = [&](const char* driver = "1") {
+    return make_nvrtc(driver, kernel_cache(folder.path()));
+  };
+  if (const auto reason = compiler()->unavailable(architecture); !reason.empty()) {
+    GTEST_SKIP() << reason;
+  }
+  // Any function object will do.
+  const gpu::kernel_source s{"nabla4/kloop.hpp", "decltype([](icobench::gpu::native_thread&) {})",
+                             1, 1, 256};
+  const auto image = compiler()->compile(s, architecture)->image;
+  ASSERT_EQ(folder.files().size(), 1u);
+  const fs::path file = folder.files().front();
+  const std::string whole = content(file);
+  EXPECT_EQ(compiler()->compile(s, architecture)->image, image);
+  EXPECT_EQ(content(file), whole);  // not compiled again: the log has the time that took
+  std::ofstream(file, std::ios::binary) << whole.substr(0, whole.size() / 2);
+  EXPECT_EQ(compiler()->compile(s, architecture)->image, image);
+  EXPECT_GT(content(file).size(), whole.size() / 2 + 1);
+  compiler("2")->compile(s, architecture);
+  compiler()->compile(s, "sm_80");
+  EXPECT_EQ(folder.files().size(), 3u);
+}
+
+// What a device asks for when it has a compiler, and what it says when it has none.
+struct recorder final : gpu::kernel_compiler {
+  std::string unavailable(const std::string&) override { return reason; }
+  std::shared_ptr<const gpu::compiled_kernel> compile(const gpu::kernel_source& s,
+                                                      const std::string&) override {
+    asked.push_back(s);
+    return std::make_shared<gpu::compiled_kernel>();
+  }
+  std::string reason;
+  std::vector<gpu::kernel_source> asked;
+};
+
+// Runs launches that need a compiler on a small torus.
+void verify_at_run_time(gpu::device& device, const implementation& i, const variant& v,
+                        const std::vector<std::string>& texts) {
+  const chain& c = *find_chain(v.info.chain);
+  problem p =
+      make_problem(std::make_shared<const grid>(make_torus({38, 11})), c, 5, 2, precision::float64);
+  compute_reference(p);
+  resident_problem resident(device, p, {v.access_, i.ordering_, i.layout_, vertex_order::row});
+  for (const std::string& text : texts) {
+    std::vector<launch> launches;
+    for (const launch& l : i.defaults) { launches.push_back(parse_launch(text, l)); }
+    const plan ready = i.prepare(device, resident.view(), launches);
+    for (const auto& k : ready.kernels) { EXPECT_TRUE(k.compiled_at_run_time) << text; }
+    resident.poison_outputs();
+    ready.run();
+    EXPECT_TRUE(resident.verify().ok) << v.name() << " " << text;
+  }
+}
+
+TEST(launches, ask_the_compiler_of_the_device) {
+  const auto& backends = registry::instance().backends();
+  if (!backends.contains("simt")) { GTEST_SKIP() << "needs simt"; }
+  const auto device = backends.at("simt")();
+  const auto compiler = std::make_shared<recorder>();
+  std::size_t verified = 0;
+  for (const variant& v : registry::instance().variants()) {
+    if (v.info.chain != "nabla4" || v.info.schedule != "kloop") { continue; }
+    const implementation* i = v.find("simt", precision::float64, ordering::per_orientation);
+    if (!i) { continue; }
+    const auto refused = [&] {
+      try {
+        verify_at_run_time(*device, *i, v, {"16x1x2,min_blocks=7"});
+      } catch (const unsupported& reason) { return std::string(reason.what()); }
+      return std::string("not refused");
+    };
+    device->compile_with(nullptr);
+    EXPECT_NE(refused().find("not among the compiled choices"), std::string::npos) << refused();
+    compiler->reason = "out of order";
+    device->compile_with(compiler);
+    EXPECT_NE(refused().find("; out of order"), std::string::npos) << refused();
+    compiler->reason.clear();
+    compiler->asked.clear();
+    verify_at_run_time(*device, *i, v, {"16x1x2,min_blocks=7"});
+    EXPECT_EQ(compiler->asked,
+              i->sources({}, {parse_launch("16x1x2,min_blocks=7", i->defaults[0])}));
+    ++verified;
+  }
+  if (verified == 0) { GTEST_SKIP() << "this build has no such variant"; }
+}
+
+TEST(launches, give_right_results_on_a_gpu) {
+  const auto& backends = registry::instance().backends();
+  if (!backends.contains("cuda")) { GTEST_SKIP() << "this build has no GPU backend"; }
+  std::unique_ptr<gpu::device> device;
+  try {
+    device = backends.at("cuda")();
+  } catch (const gpu::device_error& error) { GTEST_SKIP() << error.what(); }
+  const std::string of = device->facts().architecture;
+  device->compile_with(make_compiler(*device));
+  if (const auto reason = device->compiler()->unavailable(of); !reason.empty()) {
+    GTEST_SKIP() << reason;
+  }
+  for (const variant& v : registry::instance().variants()) {
+    const std::string name = v.name();
+    if (name != "nabla4/strided/kloop/separate" && name != "nabla4/indirect/kloop/separate" &&
+        name != "nabla4_interpolate/strided/kloop/inlined_cached") {
+      continue;
+    }
+    const implementation* i = v.find("cuda", precision::float64, ordering::per_orientation);
+    if (!i) { continue; }
+    verify_at_run_time(
+        *device, *i, v,
+        {"32x4,levels=2,min_blocks=5", "32x4,levels=2,min_blocks=8", "32x4x8,levels=1,min_blocks=1",
+         "32x4,levels=2,min_blocks=1,constants=problem", "32x4,levels=1,min_blocks=2,grid=1",
+         "32x4,levels=1,min_blocks=2,grid=2,constants=problem"});
+  }
+}
+
+}  // namespace
+}  // namespace icobench
