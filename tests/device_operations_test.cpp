@@ -25,6 +25,7 @@ std::vector<std::unique_ptr<gpu::device>> devices() {
   for (const gpu::simt_settings& s : {gpu::simt_settings{32, gpu::thread_order::forward, 1},
                                       gpu::simt_settings{32, gpu::thread_order::random, 7},
                                       gpu::simt_settings{64, gpu::thread_order::reverse, 1}}) {
+    if (!find_operations("simt")) { break; }  // not compiled
     auto simt = std::make_unique<gpu::simt_device>();
     simt->settings = s;
     result.push_back(std::move(simt));

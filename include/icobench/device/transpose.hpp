@@ -386,7 +386,8 @@ void transpose(gpu::device& device, const T* from, T* to, const transposition& m
     constexpr gpu::extent3 block{max_block_threads, 1, 1};
     const gpu::extent3 grid = grid_of(kernel.columns, kernel.rows);
     if (shared > every) {  // has to be asked for
-      Backend::template inspect<compiled_for_transpose, kernel_type>(device, grid, block, shared);
+      Backend::inspect(device, Backend::template compiled<compiled_for_transpose, kernel_type>(),
+                       grid, block, shared);
     }
     Backend::template launch<compiled_for_transpose>(device, grid, block, shared, kernel);
   };

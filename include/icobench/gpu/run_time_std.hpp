@@ -31,6 +31,12 @@ struct conditional<false, A, B> {
 };
 template <bool first, class A, class B>
 using conditional_t = typename conditional<first, A, B>::type;
+template <class T>
+struct type_identity {
+  using type = T;
+};
+template <class T>
+using type_identity_t = typename type_identity<T>::type;
 template <class A, class B>
 inline constexpr bool is_same_v = false;
 template <class A>
