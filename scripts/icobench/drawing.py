@@ -68,7 +68,7 @@ def row_names(records):
     """The launches only where they are needed to tell rows apart."""
     keys = [variant_key(r) for r in records]
     return [key + ("\n" + "+".join(r["launches"]) if keys.count(key) > 1 else "")
-            + "".join(f"\n({mark})" for mark in r["marks"]) for key, r in zip(keys, records)]
+            + (f"\n({', '.join(r['marks'])})" if r["marks"] else "") for key, r in zip(keys, records)]
 
 
 def name_rows(axes, names):

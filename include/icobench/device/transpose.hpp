@@ -327,7 +327,7 @@ bool has_words(const T* from, const T* to, const transposition& m) {
 // elements along the longer side, 0: chosen by the size of T.
 template <class Backend, class T>
 void transpose(gpu::device& device, const T* from, T* to, const transposition& m,
-               transpose_method how = transpose_method::column, unsigned tile = 0) {
+               transpose_method how = transpose_method::vector, unsigned tile = 0) {
   using namespace detail;
   if (m.rows == 0 || m.columns == 0 || m.matrices == 0) { return; }
   const auto grid_of = [&](std::size_t columns, std::size_t rows) -> gpu::extent3 {
