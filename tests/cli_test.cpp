@@ -418,6 +418,10 @@ TEST_F(cli, tuning) {
   };
   EXPECT_EQ(name_with({}), "nabla4/strided/kloop/separate/16x4x2,levels=2");
   EXPECT_EQ(name_with({"--launch", "levels=3"}), "nabla4/strided/kloop/separate/16x4x2,levels=3");
+  // Launches that would have to be compiled at run time, where nothing is.
+  for (json& size : edited["variants"][0]["sizes"]) { size["launches"] = {"16,min_blocks=7"}; }
+  std::ofstream(table) << edited;
+  EXPECT_EQ(name_with({}), "nabla4/strided/kloop/separate/32x1x4,levels=0");
   refuses(nabla4_small({"--tuning", journal}), {"--tuning " + journal, "JSON"});
   refuses(nabla4_small({"--tuning", path("absent")}), {"--tuning", "cannot be read"});
 }

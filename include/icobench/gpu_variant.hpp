@@ -630,16 +630,19 @@ prepared_kernel prepare_kernel(const gpu::device& device, storage s, const launc
     result = prepare_compiled<Backend, Family, C, reading, T>(device, s, l);
   };
   if (use_compiled<Mesh, Family>(l, prepare)) { return result; }
+  const bool run_time_only = l.constants || l.grid > 0;
   const std::string reason =
-      "min_blocks=" + std::to_string(l.min_blocks) +
-      (own_grid ? ", the block or the levels are" : " or the use of tables is") +
-      " not among the compiled choices:" + choices(typename Family::compiled{});
-  if (l.grid > 0 && (own_grid || !Backend::loads_images)) {
-    refuse("the grid of this kernel cannot be limited");
-  }
+      run_time_only
+          ? "constants and limits of the grid are compiled at run time"
+          : "min_blocks=" + std::to_string(l.min_blocks) +
+                (own_grid ? ", the block or the levels are" : " or the use of tables is") +
+                " not among the compiled choices:" + choices(typename Family::compiled{});
   const std::string no_compiler = why_not_at_run_time<Backend>(device);
   if (!no_compiler.empty()) { refuse(reason + "; " + no_compiler); }
-  if (!use_unbounded<Mesh, Family>(l, prepare)) { refuse(reason); }
+  if (l.grid > 0 && !Backend::loads_images) { refuse(reason + "; not for this backend"); }
+  if (!use_unbounded<Mesh, Family>(l, prepare)) {
+    refuse(reason + (run_time_only ? ", which this kernel is not" : ""));
+  }
   return result;
 }
 

@@ -294,7 +294,8 @@ std::shared_ptr<gpu::kernel_compiler> make_nvrtc(std::string driver, kernel_cach
 
 std::shared_ptr<gpu::kernel_compiler> make_compiler(const gpu::device& d) {
   if (d.backend() != "cuda") { return nullptr; }
-  return make_nvrtc(d.facts().driver, kernel_cache::of_user());
+  static const auto of_all = make_nvrtc(d.facts().driver, kernel_cache::of_user());
+  return of_all;
 }
 
 std::size_t compile_ahead(gpu::kernel_compiler& compiler, const std::vector<kernel_source>& sources,

@@ -26,7 +26,7 @@ struct header_folders {
 // `driver`: its version, part of what cached kernels are for.
 std::shared_ptr<gpu::kernel_compiler> make_nvrtc(std::string driver, kernel_cache);
 
-// The compiler for a device, or null where its backend has none.
+// The compiler for a device, or null where its backend has none. Devices share what is compiled.
 std::shared_ptr<gpu::kernel_compiler> make_compiler(const gpu::device&);
 
 // Compiles by all cores, so that nobody waits for one after another; what fails is reported when

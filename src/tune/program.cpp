@@ -111,7 +111,7 @@ std::vector<target> targets(const tune_options& o, const std::string& backend) {
   for (const variant& v : registry::instance().variants()) {
     const bool of_chain = o.chains.empty() || std::find(o.chains.begin(), o.chains.end(),
                                                         v.info.chain) != o.chains.end();
-    if (!of_chain || !wanted(v, "", o.common.variants)) { continue; }
+    if (!of_chain || v.info.roofline || !wanted(v, "", o.common.variants)) { continue; }
     for (const precision p : o.common.precisions) {
       for (const ordering each : o.common.orderings) {
         const implementation* i = v.find(backend, p, each);
