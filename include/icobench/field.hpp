@@ -38,6 +38,7 @@ struct view {
   index_t stride = 0;
   index_t slot_stride = 0;
   hint stores = hint::by_kernel;
+  int unused = 0;  // no padding: kernels compiled for a problem know all words but the pointer
 
   ICOBENCH_FUNCTION T* address(index_t h, index_t k) const { return address(h, 0, k); }
   ICOBENCH_FUNCTION T* address(index_t h, int s, index_t k) const {

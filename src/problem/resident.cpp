@@ -178,6 +178,7 @@ void resident_problem::make_blocks() {
   const local_tables t =
       make_local_tables(mesh, last, blocks, numbering_, index_t(size_of(problem_.precision_)));
   storage_.blocks = {t.blocks,
+                     0,
                      upload_ids(t.around),
                      upload_ids(t.edges),
                      upload_ids(t.vertices),

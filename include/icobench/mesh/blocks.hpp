@@ -19,7 +19,7 @@ inline constexpr index_t block_edges = 7 * block_vertices / 2;
 
 // Tables of all blocks, block after block. A place is a position in a list of the same block.
 struct block_tables {
-  index_t blocks = 0;
+  index_t blocks = 0, unused = 0;     // no padding: kernels compiled for a problem know all words
   const index_t* around = nullptr;    // storage ids; -1: none
   const index_t* edges = nullptr;     // storage ids; -1: none
   const index_t* vertices = nullptr;  // storage ids; -1: none
