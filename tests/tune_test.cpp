@@ -226,6 +226,10 @@ TEST(choices, of_equals_the_one_nearest_to_the_default) {
   const final_times times{.what = {levels(1), far, levels(2)},
                           .seconds = {samples(100), samples(80), samples(80.5)}};
   EXPECT_EQ(choose(times, 0.02, any).what, levels(2));
+  // Nearer to the default, not proved slower than the fastest, but no faster than the default.
+  const final_times noisy{.what = {levels(1), far, levels(2)},
+                          .seconds = {samples(100), samples(80), {120e-6, 120e-6}}};
+  EXPECT_EQ(choose(noisy, 0.02, any).what, far);
 }
 
 TEST(choices, one_for_all_has_the_smallest_worst_ratio) {

@@ -41,6 +41,11 @@ choice choose(const final_times& p, double threshold,
   std::iota(order.begin(), order.end(), std::size_t(0));
   std::erase_if(order, [&](std::size_t n) { return !allowed(p.what[n]); });
   if (order.empty()) { return {}; }
+  if (order.front() == 0) {  // the default stays unless another is proved to be faster
+    std::erase_if(order, [&](std::size_t n) {
+      return n != 0 && !proves_faster(p.seconds[0], p.seconds[n], threshold);
+    });
+  }
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return median(p.seconds[a]) < median(p.seconds[b]);
   });
