@@ -82,6 +82,29 @@ inline gpu::extent3 take_block(std::string_view& text) {
   return {extents[0], extents[1], extents[2]};
 }
 
+// The numbers of a launch that have a name.
+struct launch_number {
+  std::string_view text;
+  int launch::*member;
+  int least;
+};
+inline constexpr launch_number launch_numbers[] = {
+    {"levels=", &launch::levels, 0}, {"min_blocks=", &launch::min_blocks, 1},
+    {"stages=", &launch::stages, 0}, {"copy_bytes=", &launch::copy_bytes, 0},
+    {"grid=", &launch::grid, 0},
+};
+
+inline bool take_named_number(std::string_view& text, launch& l) {
+  for (const launch_number& number : launch_numbers) {
+    if (text.starts_with(number.text)) {
+      text.remove_prefix(number.text.size());
+      l.*number.member = take_number(text, number.least);
+      return true;
+    }
+  }
+  return false;
+}
+
 inline bool take_word(std::string_view& text, launch& l) {
   for (const launch_word& word : launch_words) {
     if (text.starts_with(word.text)) {
@@ -101,23 +124,11 @@ inline launch parse_launch(std::string_view text, launch result) {
   while (!text.empty()) {
     if (text[0] >= '0' && text[0] <= '9') {
       result.block = detail::take_block(text);
-    } else if (text.starts_with("levels=")) {
-      text.remove_prefix(7);
-      result.levels = detail::take_number(text, 0);
-    } else if (text.starts_with("min_blocks=")) {
-      text.remove_prefix(11);
-      result.min_blocks = detail::take_number(text, 1);
-    } else if (text.starts_with("stages=")) {
-      text.remove_prefix(7);
-      result.stages = detail::take_number(text, 0);
-    } else if (text.starts_with("grid=")) {
-      text.remove_prefix(5);
-      result.grid = detail::take_number(text, 0);
-    } else if (text.starts_with("copy_bytes=")) {
-      text.remove_prefix(11);
-      result.copy_bytes = detail::take_number(text, 0);
-    } else if (!detail::take_word(text, result)) {
-      std::string known = "XxYxZ, levels=, min_blocks=, stages=, copy_bytes=, grid=";
+    } else if (!detail::take_named_number(text, result) && !detail::take_word(text, result)) {
+      std::string known = "XxYxZ";
+      for (const auto& number : detail::launch_numbers) {
+        known += ", " + std::string(number.text);
+      }
       for (const auto& word : detail::launch_words) { known += ", " + std::string(word.text); }
       throw std::invalid_argument("unknown part '" + std::string(text) + "': known are " + known);
     }
