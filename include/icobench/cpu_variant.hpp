@@ -79,10 +79,7 @@ void add_cpu_variant(registry& r, const variant_info& info) {
     add.template operator()<indirect_mesh<L>, T>(po);
     add.template operator()<indirect_mesh<L>, T>(pv);
   };
-  add_meshes.template operator()<double>();
-#ifndef ICOBENCH_DOUBLE_ONLY
-  add_meshes.template operator()<float>();
-#endif
+  for_each_precision(add_meshes);
 }
 
 }  // namespace icobench

@@ -719,10 +719,7 @@ void add_gpu_variant(registry& r, const variant_info& info) {
     add.template operator()<indirect_mesh<layout::ifirst>, T>(ordering::per_orientation);
     add.template operator()<indirect_mesh<layout::ifirst>, T>(ordering::per_vertex);
   };
-  add_meshes.template operator()<double>();
-#ifndef ICOBENCH_DOUBLE_ONLY
-  add_meshes.template operator()<float>();
-#endif
+  for_each_precision(add_meshes);
 }
 
 }  // namespace icobench

@@ -17,4 +17,13 @@ struct variant_info {
   bool roofline = false;
 };
 
+// Calls f.operator()<T>() for each precision that variants are compiled for.
+template <class F>
+void for_each_precision(const F& f) {
+  f.template operator()<double>();
+#ifndef ICOBENCH_DOUBLE_ONLY
+  f.template operator()<float>();
+#endif
+}
+
 }  // namespace icobench
