@@ -88,14 +88,19 @@ std::vector<index_t> shuffled_places(index_t count) {
   return place;
 }
 
-// Edges of a torus, orientation after orientation, by the places of their owners.
-std::vector<index_t> by_orientation(const std::vector<index_t>& place) {
-  const auto vertices = index_t(place.size());
-  std::vector<index_t> ids(std::size_t(vertices) * 3);
-  for (index_t v = 0; v < vertices; ++v) {
-    for (index_t c = 0; c < 3; ++c) {
-      ids[std::size_t(3 * v + c)] = c * vertices + place[std::size_t(v)];
-    }
+// What each vertex owns `owned` of, by the places of the owners.
+std::vector<index_t> together(const std::vector<index_t>& place, index_t owned) {
+  std::vector<index_t> ids;
+  for (const index_t p : place) {
+    for (index_t c = 0; c < owned; ++c) { ids.push_back(owned * p + c); }
+  }
+  return ids;
+}
+// Edges of a torus, orientation after orientation, each a plane of places of their owners.
+std::vector<index_t> by_orientation(const std::vector<index_t>& place, index_t plane) {
+  std::vector<index_t> ids;
+  for (const index_t p : place) {
+    for (index_t c = 0; c < 3; ++c) { ids.push_back(c * plane + p); }
   }
   return ids;
 }
@@ -135,6 +140,13 @@ std::vector<index_t> computed_first(const std::vector<index_t>& ids,
 
 }  // namespace
 
+index_t elements_of(row_pitch p, index_t nx, std::size_t element_bytes) {
+  const auto unit = index_t((p == row_pitch::aligned ? 128 : 16) / element_bytes);
+  if (p == row_pitch::grid) { return nx; }
+  const index_t units = ceil_div(nx, unit);
+  return (p == row_pitch::staggered ? units | 1 : units) * unit;
+}
+
 void require_order(const grid& g, vertex_order o) {
   if (o == vertex_order::hilbert && !g.shape) {
     throw input_error(g.name +
@@ -157,23 +169,37 @@ std::vector<index_t> places(const grid& g, vertex_order o) {
   }
 }
 
-numbering make_numbering(const grid& g, const domain& d, access a, ordering o,
-                         vertex_order vertices) {
+numbering make_strided_numbering(const grid& torus, ordering o, index_t row) {
+  const auto [nx, ny] = torus.shape.value();
+  std::vector<index_t> place;
+  for (index_t j = 0; j < ny; ++j) {
+    for (index_t i = 0; i < nx; ++i) { place.push_back(j * row + i); }
+  }
+  const index_t plane = row * ny;
+  numbering result;
+  result.counts = {plane, 3 * plane, 2 * plane};
+  result.storage_id[std::size_t(location::edge)] =
+      o == ordering::per_orientation ? by_orientation(place, plane) : together(place, 3);
+  result.storage_id[std::size_t(location::cell)] = together(place, 2);
+  result.storage_id[std::size_t(location::vertex)] = std::move(place);
+  return result;
+}
+
+numbering make_numbering(const grid& g, const domain& d, ordering o, vertex_order vertices) {
   const bool regroup = g.shape && o == ordering::per_orientation;
   const bool in_grid_order = vertices == vertex_order::row;
   numbering result;
+  result.counts = {g.vertices, g.edges, g.cells};
   const auto id = [&](location l) -> std::vector<index_t>& {
     return result.storage_id[std::size_t(l)];
   };
   const auto& place = id(location::vertex) = places(g, vertices);
-  id(location::edge) = regroup         ? by_orientation(place)
+  id(location::edge) = regroup         ? by_orientation(place, g.vertices)
                        : in_grid_order ? identity(g.edges)
                                        : by_owner(g, place, g.e2v, 3);
   id(location::cell) = in_grid_order ? identity(g.cells) : by_owner(g, place, g.c2v, 2);
-  if (a == access::indirect) {
-    for (const location l : {location::vertex, location::edge, location::cell}) {
-      id(l) = computed_first(id(l), d[std::size_t(stage_at(l))].ids);
-    }
+  for (const location l : {location::vertex, location::edge, location::cell}) {
+    id(l) = computed_first(id(l), d[std::size_t(stage_at(l))].ids);
   }
   return result;
 }

@@ -137,7 +137,7 @@ TEST(blocks, local_tables_agree_with_the_grid) {
       SCOPED_TRACE(each.name + ", " + std::string(info(last).name));
       const grid& g = each.mesh;
       const domain d = make_domain(g, chain_to(last), each.halo);
-      const numbering ids = make_numbering(g, d, access::indirect, ordering::per_orientation);
+      const numbering ids = make_numbering(g, d, ordering::per_orientation);
       const std::vector<block> blocks = make_blocks(g, last, d[std::size_t(last)].ids);
       const local_tables t = make_local_tables(g, last, blocks, ids, 8);
       ASSERT_EQ(t.blocks, index_t(blocks.size()));

@@ -353,7 +353,7 @@ class put_result {
       : device_(device),
         problem_(p),
         resident_(device, p, where),
-        ids_(make_numbering(*p.mesh, p.computed, where.access_, where.ordering_)) {
+        ids_(make_numbering(*p.mesh, p.computed, where.ordering_)) {
     resident_.poison_outputs();
     for (const index_t h : p.computed[std::size_t(stage::verts2cells)].ids) {
       for (index_t k = 0; k < p.levels; ++k) { put(h, k, expected()(h, 0, k)); }

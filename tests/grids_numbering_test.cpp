@@ -45,7 +45,7 @@ TEST(numbering, every_id_once_and_computed_first) {
       if (v == vertex_order::hilbert && !g->shape) { continue; }
       for (const ordering o : {ordering::per_vertex, ordering::per_orientation}) {
         SCOPED_TRACE(g->name + " " + std::string(to_string(v)) + " " + std::string(to_string(o)));
-        expect_numbering(make_numbering(*g, d, access::indirect, o, v), *g, d);
+        expect_numbering(make_numbering(*g, d, o, v), *g, d);
       }
     }
   }
@@ -57,8 +57,8 @@ TEST(numbering, edges_and_cells_follow_their_vertex) {
   const domain d = make_domain(g, *find_chain("nabla4_interpolate_verts2cells"), 0);
   for (const vertex_order v : orders) {
     SCOPED_TRACE(to_string(v));
-    const auto pv = make_numbering(g, d, access::indirect, ordering::per_vertex, v);
-    const auto po = make_numbering(g, d, access::indirect, ordering::per_orientation, v);
+    const auto pv = make_numbering(g, d, ordering::per_vertex, v);
+    const auto po = make_numbering(g, d, ordering::per_orientation, v);
     const auto place = places(g, v);
     EXPECT_EQ(pv.of(location::vertex), place);
     for (index_t e = 0; e < g.edges; ++e) {
@@ -68,6 +68,43 @@ TEST(numbering, edges_and_cells_follow_their_vertex) {
     }
     for (index_t h = 0; h < g.cells; ++h) {
       EXPECT_EQ(pv.of(location::cell)[std::size_t(h)], 2 * place[std::size_t(h / 2)] + h % 2);
+    }
+  }
+}
+
+// Rows of vertices lie apart, and what a vertex owns follows from its place.
+TEST(numbering, strided_rows) {
+  const grid g = make_torus({6, 4});
+  for (const index_t row : {6, 10}) {
+    const index_t plane = row * 4;
+    const auto pv = make_strided_numbering(g, ordering::per_vertex, row);
+    const auto po = make_strided_numbering(g, ordering::per_orientation, row);
+    EXPECT_EQ(pv.counts, (std::array{plane, 3 * plane, 2 * plane}));
+    for (index_t v = 0; v < g.vertices; ++v) {
+      const index_t place = v / 6 * row + v % 6;
+      EXPECT_EQ(pv.of(location::vertex)[std::size_t(v)], place);
+      for (index_t c = 0; c < 3; ++c) {
+        EXPECT_EQ(pv.of(location::edge)[std::size_t(3 * v + c)], 3 * place + c);
+        EXPECT_EQ(po.of(location::edge)[std::size_t(3 * v + c)], c * plane + place);
+      }
+      for (index_t h = 0; h < 2; ++h) {
+        EXPECT_EQ(po.of(location::cell)[std::size_t(2 * v + h)], 2 * place + h);
+      }
+    }
+  }
+}
+
+TEST(numbering, distances_of_rows) {
+  EXPECT_EQ(elements_of(row_pitch::grid, 594, 8), 594);
+  EXPECT_EQ(elements_of(row_pitch::aligned, 594, 8), 608);
+  EXPECT_EQ(elements_of(row_pitch::aligned, 608, 8), 608);
+  EXPECT_EQ(elements_of(row_pitch::aligned, 594, 4), 608);
+  for (const std::size_t bytes : {4, 8}) {
+    for (index_t nx = 2; nx < 70; nx += 2) {
+      const index_t row = elements_of(row_pitch::staggered, nx, bytes);
+      EXPECT_EQ(std::size_t(row) * bytes % 32, 16u);
+      EXPECT_GE(row, nx);
+      EXPECT_LT(std::size_t(row - nx) * bytes, 32u);
     }
   }
 }

@@ -50,7 +50,8 @@ std::vector<std::vector<launch>> launches_of(const implementation& i) {
 }
 
 // Runs every variant of the problem's chain and counts those that ran.
-int verify_all(gpu::device& device, const problem& p, vertex_order vertices = vertex_order::row) {
+int verify_all(gpu::device& device, const problem& p, vertex_order vertices = vertex_order::row,
+               row_pitch rows = row_pitch::staggered) {
   int ran = 0;
   for (const variant& v : registry::instance().variants()) {
     if (v.info.chain != p.chain_->name) { continue; }
@@ -61,8 +62,8 @@ int verify_all(gpu::device& device, const problem& p, vertex_order vertices = ve
       if (v.access_ == access::strided && vertices != vertex_order::row) { continue; }
       SCOPED_TRACE(v.name() + " " + std::string(to_string(i.ordering_)) + " " +
                    std::string(to_string(i.precision_)) + " on " + describe(p) + " " +
-                   std::string(to_string(vertices)));
-      resident_problem resident(device, p, {v.access_, i.ordering_, i.layout_, vertices});
+                   std::string(to_string(vertices)) + " " + std::string(to_string(rows)));
+      resident_problem resident(device, p, {v.access_, i.ordering_, i.layout_, vertices, rows});
       for (const std::vector<launch>& launches : launches_of(i)) {
         plan ready;
         try {
@@ -181,6 +182,48 @@ TEST(variants, orders_of_vertices) {
       }
     }
   }
+}
+
+// However far apart the rows of a torus lie: 12 and 16 columns are staggered for none.
+TEST(variants, distances_of_rows) {
+  for (const std::string name : {"cpu", "simt"}) {
+    const auto device = registry::instance().backends().at(name)();
+    for (const chain& c : chain_table) {
+      for (const torus_shape shape : {torus_shape{12, 9}, torus_shape{16, 8}}) {
+        problem p = make_problem(std::make_shared<const grid>(make_torus(shape)), c, 2, 2,
+                                 precision::float64);
+        compute_reference(p);
+        for (const row_pitch rows : {row_pitch::grid, row_pitch::aligned}) {
+          EXPECT_GT(verify_all(*device, p, vertex_order::row, rows), 0);
+        }
+      }
+    }
+  }
+}
+
+// What lies between rows is nobody's: a result there is wrong, wherever it is looked for.
+TEST(variants, padding_of_rows_stays_untouched) {
+  const auto device = registry::instance().backends().at("simt")();
+  problem p = make_problem(std::make_shared<const grid>(make_torus({12, 9})),
+                           *find_chain("interpolate"), 2, 2, precision::float64);
+  compute_reference(p);
+  resident_problem resident(*device, p,
+                            {access::strided, ordering::per_orientation, layout::ifirst});
+  const raw_view& out = resident.view().fields[std::size_t(field::p_u)];
+  const variant& v = *std::find_if(
+      registry::instance().variants().begin(), registry::instance().variants().end(),
+      [](const variant& one) { return one.name() == "interpolate/strided/kloop/separate"; });
+  const implementation& i = *v.find("simt", precision::float64, ordering::per_orientation);
+  const auto run = [&] {
+    resident.poison_outputs();
+    i.prepare(*device, resident.view(), i.defaults).run();
+  };
+  run();
+  EXPECT_TRUE(resident.verify(true).ok);
+  EXPECT_TRUE(resident.verify(false).ok);
+  static_cast<double*>(out.data)[3 * resident.view().row + 12] = 1;
+  EXPECT_FALSE(resident.verify(true).ok);
+  EXPECT_EQ(resident.verify(false).wrong, 1u);
 }
 
 // Committed dumps of an independent implementation: see tests/data/make_reference.py.

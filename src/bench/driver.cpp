@@ -60,7 +60,8 @@ class driver {
   void choose_grid();
   void load_tuning();
   std::vector<launch> tuned(const variant&, const implementation&);
-  void add_records(const variant&, const implementation&, vertex_order);
+  void add_records(const variant&, const implementation&, const arrangement&);
+  std::vector<arrangement> arrangements(const variant&, const implementation&) const;
   void collect();
   std::vector<launch> launches_for(const variant&, const implementation&, const std::string& text);
   void list() const;
@@ -159,7 +160,7 @@ std::vector<launch> driver::launches_for(const variant& v, const implementation&
 }
 
 // A record for each launch of an implementation.
-void driver::add_records(const variant& v, const implementation& i, vertex_order vertices) {
+void driver::add_records(const variant& v, const implementation& i, const arrangement& a) {
   std::vector<std::string> launches = options_.launches;
   if (launches.empty()) { launches.emplace_back(); }
   for (const std::string& text : launches) {
@@ -167,7 +168,8 @@ void driver::add_records(const variant& v, const implementation& i, vertex_order
     r.reason = "the run ended before its measurement";
     r.variant_ = &v;
     r.implementation_ = &i;
-    r.vertices = vertices;
+    r.vertices = a.vertices;
+    r.rows = a.rows;
     r.launches = launches_for(v, i, text);
     r.grid = options_.grid;
     r.levels = options_.levels;
@@ -175,8 +177,25 @@ void driver::add_records(const variant& v, const implementation& i, vertex_order
   }
 }
 
-// A record for each variant, precision, ordering, order of vertices, backend and launch that was
-// asked for, in an order in which neighbours share problem and storage.
+// Where the data of an implementation may lie: orders of vertices and distances of rows.
+std::vector<arrangement> driver::arrangements(const variant& v, const implementation& i) const {
+  std::vector<arrangement> result;
+  for (const vertex_order order : options_.vertices) {
+    const arrangement a{v.access_, i.ordering_, i.layout_, order};
+    if (v.access_ == access::indirect || i.layout_ == layout::kfirst) {
+      result.push_back(a);
+      continue;
+    }
+    for (const row_pitch rows : options_.rows) {
+      result.push_back(a);
+      result.back().rows = rows;
+    }
+  }
+  return result;
+}
+
+// A record for each variant, precision, ordering, arrangement, backend and launch that was asked
+// for, in an order in which neighbours share problem and storage.
 void driver::collect() {
   for (const variant& v : registry::instance().variants()) {
     if (!wanted(v, chain_, options_.variants)) { continue; }
@@ -184,9 +203,8 @@ void driver::collect() {
       for (const std::string& backend : backends_) {
         for (const ordering o : options_.orderings) {
           const implementation* i = v.find(backend, p, o);
-          for (const vertex_order order : options_.vertices) {
-            if (i) { add_records(v, *i, order); }
-          }
+          if (!i) { continue; }
+          for (const arrangement& a : arrangements(v, *i)) { add_records(v, *i, a); }
         }
       }
     }
@@ -203,7 +221,7 @@ void driver::collect() {
     const record& r = e.result;
     const implementation& i = *r.implementation_;
     return std::tuple(find_chain(r.variant_->info.chain), i.precision_, i.backend, i.ordering_,
-                      r.variant_->access_, i.layout_, r.vertices);
+                      r.variant_->access_, i.layout_, r.vertices, r.rows);
   };
   entries_.sort([&](const entry& a, const entry& b) { return key(a) < key(b); });  // stable
 }

@@ -62,11 +62,21 @@ options parse_options(const std::string& program, const std::string& what, int a
   for (const std::string_view name : vertex_order_names) {
     vertex_orders.emplace(name, vertex_order(vertex_orders.size()));
   }
+  std::map<std::string, row_pitch> row_pitches;
+  for (const std::string_view name : row_pitch_names) {
+    row_pitches.emplace(name, row_pitch(row_pitches.size()));
+  }
   add_common_options(app, o);
   app.add_option("--vertices", o.vertices,
                  "order of vertices in memory for indirect access: row, hilbert (a torus), "
                  "breadth_first, shuffled, or several separated by commas")
       ->transform(CLI::CheckedTransformer(vertex_orders))
+      ->delimiter(',');
+  app.add_option("--row-pitch", o.rows,
+                 "distance of rows in memory for strided access: staggered (an odd multiple of 16 "
+                 "bytes), aligned (a multiple of 128), grid (as many columns as it has), or "
+                 "several separated by commas")
+      ->transform(CLI::CheckedTransformer(row_pitches))
       ->delimiter(',');
   app.add_option("--launch", o.launches,
                  "override, e.g. 32x2x4,levels=20,stores=streaming (a wrong word lists all); '+' "

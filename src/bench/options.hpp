@@ -23,8 +23,9 @@ struct options {
   std::optional<index_t> halo;  // none: the chain's own
   std::vector<precision> precisions{precision::float64};
   std::vector<ordering> orderings{ordering::per_orientation};
-  std::vector<vertex_order> vertices{vertex_order::row};
-  std::string device;                 // of each backend: see choose_device
+  std::vector<vertex_order> vertices{vertex_order::row};  // of indirect access
+  std::vector<row_pitch> rows{row_pitch::staggered};      // of strided access
+  std::string device;                                     // of each backend: see choose_device
   std::vector<std::string> backends;  // empty: the GPU, or the CPU where there is none
   std::vector<std::string> variants;  // parts of names; empty: all
   std::vector<std::string> launches;  // overrides, each timed in turn; empty: the default

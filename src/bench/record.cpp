@@ -78,6 +78,7 @@ std::string record::name() const {
     text += "/" + std::string(to_string(implementation_->ordering_));
   }
   if (vertices != vertex_order::row) { text += "/" + std::string(icobench::to_string(vertices)); }
+  if (rows != row_pitch::staggered) { text += "/rows_" + std::string(icobench::to_string(rows)); }
   if (implementation_->precision_ != precision::float64) {
     text += "/" + std::string(to_string(implementation_->precision_));
   }
@@ -126,6 +127,9 @@ std::vector<std::string> record::marks() const {
 
 json to_json(const record& r, const gpu::device_facts& device) {
   const variant_info& info = r.variant_->info;
+  const json pitch = r.variant_->access_ == access::strided
+                         ? json(to_string(pitch_of(r.implementation_->layout_, r.rows)))
+                         : json(nullptr);
   json j{{"name", r.name()},
          {"status", to_string(r.status_)},
          {"reason", r.reason.empty() ? json(nullptr) : json(r.reason)},
@@ -134,6 +138,7 @@ json to_json(const record& r, const gpu::device_facts& device) {
          {"access", to_string(r.variant_->access_)},
          {"ordering", to_string(r.implementation_->ordering_)},
          {"vertices", to_string(r.vertices)},
+         {"row_pitch", pitch},
          {"schedule", info.schedule},
          {"fusion", info.fusion},
          {"feature", info.feature},

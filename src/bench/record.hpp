@@ -27,6 +27,7 @@ struct record {
   const variant* variant_ = nullptr;
   const implementation* implementation_ = nullptr;
   vertex_order vertices = vertex_order::row;
+  row_pitch rows = row_pitch::staggered;
   std::vector<launch> launches;
   status status_ = status::stopped;
   std::string reason;           // of every status but ok

@@ -18,7 +18,7 @@ auto group_of(const record& r) {
 
 arrangement arrangement_of(const record& r) {
   const implementation& i = *r.implementation_;
-  return {r.variant_->access_, i.ordering_, i.layout_, r.vertices};
+  return {r.variant_->access_, i.ordering_, i.layout_, r.vertices, r.rows};
 }
 
 // Energy of a run, warm, of many back to back: counters move in steps of 0.1 s.

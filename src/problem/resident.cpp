@@ -57,13 +57,29 @@ double tolerance_of(precision p) {
 
 constexpr std::size_t reported_points = 5;
 
+// Elements from row to row.
+index_t row_of(const problem& p, const arrangement& a) {
+  return elements_of(pitch_of(a.layout_, a.rows), p.mesh->shape->nx, size_of(p.precision_));
+}
+
+numbering number_rows(const problem& p, const arrangement& a) {
+  if (!p.mesh->shape) { throw unsupported("strided access needs a torus"); }
+  if (a.vertices != vertex_order::row) {
+    throw unsupported("strided access needs the vertices row after row");
+  }
+  if (p.halo < 1) { throw unsupported("strided access needs a halo of at least 1"); }
+  return make_strided_numbering(*p.mesh, a.ordering_, row_of(p, a));
+}
+
 }  // namespace
 
 resident_problem::resident_problem(gpu::device& device, const problem& p, const arrangement& a)
     : device_(device),
       problem_(p),
       arrangement_(a),
-      numbering_(make_numbering(*p.mesh, p.computed, a.access_, a.ordering_, a.vertices)) {
+      numbering_(a.access_ == access::strided
+                     ? number_rows(p, a)
+                     : make_numbering(*p.mesh, p.computed, a.ordering_, a.vertices)) {
   storage_.levels = p.levels;
   if (a.access_ == access::strided) {
     make_strided();
@@ -78,13 +94,8 @@ resident_problem::resident_problem(gpu::device& device, const problem& p, const 
 }
 
 void resident_problem::make_strided() {
-  if (!problem_.mesh->shape) { throw unsupported("strided access needs a torus"); }
-  if (arrangement_.vertices != vertex_order::row) {
-    throw unsupported("strided access needs the vertices row after row");
-  }
-  if (problem_.halo < 1) { throw unsupported("strided access needs a halo of at least 1"); }
-  storage_.row = problem_.mesh->shape->nx;
-  storage_.plane = problem_.mesh->vertices;
+  storage_.row = row_of(problem_, arrangement_);
+  storage_.plane = numbering_.count(location::vertex);
   for (const stage s : problem_.chain_->stages) {
     storage_.rectangles[std::size_t(s)] = problem_.computed[std::size_t(s)].vertices.value();
   }
@@ -231,7 +242,7 @@ template <class T>
 void resident_problem::upload_fields() {
   const chain& c = *problem_.chain_;
   const auto shape_of = [&](field f) {
-    return make_shape(arrangement_.layout_, count(*problem_.mesh, info(f).on), info(f).slots,
+    return make_shape(arrangement_.layout_, numbering_.count(info(f).on), info(f).slots,
                       c.by_level(f) ? problem_.levels : 1, sizeof(T));
   };
   // What does not depend on the level lies together: see kept.
@@ -357,7 +368,8 @@ bool resident_problem::right_on_device(field f, verification& result) const {
   const operations* const ops = find_operations(device_.backend());
   if (!ops) { return false; }
   const host_field& host = problem_.fields.at(f);
-  const shape s = make_shape(arrangement_.layout_, host.entities, 1, host.levels, sizeof(T));
+  const shape s =
+      make_shape(arrangement_.layout_, numbering_.count(info(f).on), 1, host.levels, sizeof(T));
   const auto& id = numbering_.of(info(f).on);
   expectation& e = expected_[f];
   if (!e.values.data()) {
@@ -412,7 +424,7 @@ void resident_problem::compare(field f, const host_field& expected, verification
   std::vector<T> got(memory.bytes() / sizeof(T));
   device_.download(got.data(), memory.data(), memory.bytes());
   const shape s =
-      make_shape(arrangement_.layout_, expected.entities, 1, expected.levels, sizeof(T));
+      make_shape(arrangement_.layout_, numbering_.count(info(f).on), 1, expected.levels, sizeof(T));
   const auto& id = numbering_.of(info(f).on);
 
   double largest = 0, error = 0;
@@ -424,7 +436,7 @@ void resident_problem::compare(field f, const host_field& expected, verification
     return double(got[std::size_t(s.offset(id[std::size_t(h)], 0, k))]);
   };
   // Outside the domain NaN is expected, which only an untouched value gives.
-  std::size_t wrong = 0;
+  std::size_t wrong = 0, written = 0;
   const auto relative = [&](index_t h, index_t k) {
     return std::fabs(value(h, k) - expected(h, 0, k)) / largest;
   };
@@ -432,10 +444,11 @@ void resident_problem::compare(field f, const host_field& expected, verification
     if (std::isnan(expected(h, 0, k))) { return std::isnan(value(h, k)); }
     return relative(h, k) <= result.tolerance;  // false for NaN
   };
-#pragma omp parallel for schedule(static) reduction(max : error) reduction(+ : wrong)
+#pragma omp parallel for schedule(static) reduction(max : error) reduction(+ : wrong, written)
   for (index_t h = 0; h < expected.entities; ++h) {
     for (index_t k = 0; k < expected.levels; ++k) {
       wrong += !right(h, k);
+      written += !std::isnan(value(h, k));
       error = std::fmax(error, relative(h, k));
     }
   }
@@ -458,7 +471,10 @@ void resident_problem::compare(field f, const host_field& expected, verification
   };
   add_errors(sum_norms(expected.entities, expected.levels, difference),
              sum_norms(expected.entities, expected.levels, size), result);
-  result.wrong += wrong;
+  // Padding is untouched, too.
+  const auto all_written = std::size_t(
+      std::count_if(got.begin(), got.end(), [](T written_) { return !std::isnan(written_); }));
+  result.wrong += wrong + (all_written - written);
   for (index_t h = 0; wrong && h < expected.entities; ++h) {
     for (index_t k = 0; k < expected.levels && result.first.size() < reported_points; ++k) {
       if (right(h, k)) { continue; }

@@ -19,9 +19,16 @@ struct arrangement {
   access access_;
   ordering ordering_;
   layout layout_;
-  vertex_order vertices = vertex_order::row;
+  vertex_order vertices = vertex_order::row;  // of indirect access
+  row_pitch rows = row_pitch::staggered;      // of strided access
   bool operator==(const arrangement&) const = default;
 };
+
+// The distance of rows that counts: with kfirst, where a column of levels is contiguous, rows do
+// not matter.
+constexpr row_pitch pitch_of(layout l, row_pitch rows) {
+  return l == layout::kfirst ? row_pitch::grid : rows;
+}
 
 // A point of a result, wrong or not.
 struct wrong_point {

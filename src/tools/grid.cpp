@@ -122,9 +122,9 @@ void print_tables(const std::string& spec, const std::string& chain_name,
     out["computed"][std::string(info(s).name)] = computed[std::size_t(s)].ids;
   }
   for (const auto o : {icobench::ordering::per_vertex, icobench::ordering::per_orientation}) {
-    const auto access = g.shape ? icobench::access::strided : icobench::access::indirect;
-    out["edge_number"][std::string(to_string(o))] =
-        make_numbering(g, computed, access, o).of(icobench::location::edge);
+    const icobench::numbering ids =
+        g.shape ? make_strided_numbering(g, o, g.shape->nx) : make_numbering(g, computed, o);
+    out["edge_number"][std::string(to_string(o))] = ids.of(icobench::location::edge);
   }
   std::cout << out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
 }
