@@ -19,6 +19,8 @@
 
 #include <icobench/registry.hpp>
 
+#include "tests/scratch_folder.hpp"
+
 namespace icobench::test {
 namespace {
 
@@ -38,13 +40,6 @@ std::string read_text(const fs::path& path) {
 
 class cli : public testing::Test {
  protected:
-  cli() : folder_(fs::temp_directory_path() / ("icobench_cli_" + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~cli() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
   // Output goes to files, since two pipes could fill while we read the other.
@@ -117,7 +112,7 @@ class cli : public testing::Test {
   }
 
  private:
-  fs::path folder_;
+  scratch_folder folder_;
 };
 
 // A grid of $ICOBENCH_TEST_DATA, or "" where there are none.

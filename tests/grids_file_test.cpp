@@ -18,29 +18,12 @@
 #include "grids/tables.hpp"
 #include "grids/torus.hpp"
 #include "tests/grids_support.hpp"
+#include "tests/scratch_folder.hpp"
 
 namespace icobench::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-class scratch {
- public:
-  scratch() : path_(fs::temp_directory_path() / ("icobench_grids_" + std::to_string(getpid()))) {
-    fs::create_directories(path_);
-  }
-  ~scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::size_t files() const {
-    return std::size_t(std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
-  }
-
- private:
-  fs::path path_;
-};
 
 void must(int status) {
   if (status != NC_NOERR) throw std::runtime_error(nc_strerror(status));
@@ -148,7 +131,7 @@ const file_style formats[] = {{.format = 0},
                               {.format = NC_NETCDF4 | NC_CLASSIC_MODEL}};
 
 TEST(grid_file, written_tori_are_read_back) {
-  const scratch dir;
+  const scratch_folder dir;
   for (const auto& shape : torus_shapes()) {
     const std::string path = dir / (to_string(shape) + ".nc");
     write_torus_file(path, shape, 1000);
@@ -170,7 +153,7 @@ TEST(grid_file, loads_a_torus_by_name) {
 }
 
 TEST(grid_file, does_not_replace_files_unasked_and_leaves_no_debris) {
-  const scratch dir;
+  const scratch_folder dir;
   const std::string path = dir / "t.nc";
   write_torus_file(path, {4, 3}, 1000);
   EXPECT_EQ(message_of([&] { write_torus_file(path, {6, 5}, 1000); }), path + ": exists already");
@@ -181,11 +164,11 @@ TEST(grid_file, does_not_replace_files_unasked_and_leaves_no_debris) {
   EXPECT_THROW(write_torus_file(dir / "u.nc", {4, 3}, -1), input_error);
   EXPECT_THROW(write_torus_file(dir / "u.nc", {5, 3}, 1000), input_error);
   EXPECT_THROW(write_torus_file(dir / "", {4, 3}, 1000, overwrite::yes), input_error);
-  EXPECT_EQ(dir.files(), 1u);
+  EXPECT_EQ(dir.files().size(), 1u);
 }
 
 TEST(grid_file, same_torus_same_uuid) {
-  const scratch dir;
+  const scratch_folder dir;
   const auto uuid = [&](torus_shape shape, double side) {
     write_torus_file(dir / "t.nc", shape, side, overwrite::yes);
     return read_grid_file(dir / "t.nc").uuid;
@@ -196,7 +179,7 @@ TEST(grid_file, same_torus_same_uuid) {
 }
 
 TEST(grid_file, all_formats_and_layouts_read_the_same) {
-  const scratch dir;
+  const scratch_folder dir;
   const std::string path = dir / "g.nc";
   for (const grid& g : {make_torus({6, 5}), icosphere(1), grid_from_cells(3, {{0, 1, 2}}),
                         grid_from_cells(5, {{0, 1, 2}, {2, 1, 3}, {3, 2, 4}})}) {
@@ -216,7 +199,7 @@ TEST(grid_file, all_formats_and_layouts_read_the_same) {
 }
 
 TEST(grid_file, wide_and_narrow_integers_read_the_same) {
-  const scratch dir;
+  const scratch_folder dir;
   const std::string path = dir / "g.nc";
   const grid g = icosphere(1);
   for (const nc_type type : {NC_INT64, NC_SHORT, NC_BYTE}) {
@@ -235,7 +218,7 @@ TEST(grid_file, wide_and_narrow_integers_read_the_same) {
 
 // A grid as large as its tables have slots, where sizes do not tell the layout.
 TEST(grid_file, dimension_names_decide_where_sizes_cannot) {
-  const scratch dir;
+  const scratch_folder dir;
   const std::string path = dir / "g.nc";
   const grid g = grid_from_cells(6, {{0, 1, 2}, {2, 1, 3}, {3, 2, 4}, {3, 4, 5}});
   for (const bool entity_first : {false, true}) {
@@ -247,7 +230,7 @@ TEST(grid_file, dimension_names_decide_where_sizes_cannot) {
 }
 
 TEST(grid_file, gaps_and_repetitions_of_pentagons_are_tidied) {
-  const scratch dir;
+  const scratch_folder dir;
   const std::string path = dir / "g.nc";
   const grid g = icosphere(1);
   grid odd = g;
@@ -265,7 +248,7 @@ TEST(grid_file, gaps_and_repetitions_of_pentagons_are_tidied) {
 }
 
 TEST(grid_file, missing_variables_are_named) {
-  const scratch dir;
+  const scratch_folder dir;
   const std::string path = dir / "g.nc";
   for (const char* name :
        {"edge_vertices", "adjacent_cell_of_edge", "vertex_of_cell", "edges_of_vertex"}) {
@@ -275,7 +258,7 @@ TEST(grid_file, missing_variables_are_named) {
 }
 
 TEST(grid_file, impossible_tables_are_named) {
-  const scratch dir;
+  const scratch_folder dir;
   const std::string path = dir / "g.nc";
   const auto refused = [&](const std::string& part, const std::function<void(grid&)>& inflict) {
     grid g = make_torus({6, 5});
@@ -305,7 +288,7 @@ TEST(grid_file, impossible_tables_are_named) {
 }
 
 TEST(grid_file, wrong_ranks_and_empty_dimensions_are_named) {
-  const scratch dir;
+  const scratch_folder dir;
   const std::string path = dir / "g.nc";
   for (const bool empty : {false, true}) {
     int file = -1, id = -1, dims[2];
@@ -320,7 +303,7 @@ TEST(grid_file, wrong_ranks_and_empty_dimensions_are_named) {
 }
 
 TEST(grid_file, absurd_sizes_are_refused_before_memory_is_asked_for) {
-  const scratch dir;
+  const scratch_folder dir;
   const std::string path = dir / "g.nc";
   int file = -1, id = -1, dims[2];
   must(nc_create(path.c_str(), NC_CLOBBER | NC_NETCDF4, &file));
@@ -336,7 +319,7 @@ TEST(grid_file, absurd_sizes_are_refused_before_memory_is_asked_for) {
 // HDF5 reports a file it cannot lock as "HDF error", as if it were damaged.
 TEST(grid_file, a_refused_lock_is_explained) {
   if (std::getenv("HDF5_USE_FILE_LOCKING")) GTEST_SKIP() << "HDF5_USE_FILE_LOCKING is set";
-  const scratch dir;
+  const scratch_folder dir;
   const std::string path = dir / "g.nc";
   write(path, make_torus({4, 3}));
   const int descriptor = ::open(path.c_str(), O_RDWR);
@@ -349,7 +332,7 @@ TEST(grid_file, a_refused_lock_is_explained) {
 }
 
 TEST(grid_file, other_files_are_refused) {
-  const scratch dir;
+  const scratch_folder dir;
   expect_refused(dir / "none.nc", "no such file");
   expect_refused(fs::temp_directory_path().string(), "not a regular file");
   for (const std::string& content : {std::string(), std::string("CD"), std::string("hello, world"),
@@ -381,7 +364,7 @@ void expect_error_or_grid(const std::string& path, const std::string& bytes) {
 }
 
 TEST(grid_file, truncation_never_crashes) {
-  const scratch dir;
+  const scratch_folder dir;
   for (const file_style& style : formats) {
     write(dir / "g.nc", make_torus({4, 3}), style);
     const std::string bytes = bytes_of(dir / "g.nc");
@@ -392,7 +375,7 @@ TEST(grid_file, truncation_never_crashes) {
 }
 
 TEST(grid_file, a_damaged_byte_never_crashes) {
-  const scratch dir;
+  const scratch_folder dir;
   for (const file_style& style : formats) {
     write(dir / "g.nc", make_torus({4, 3}), style);
     const std::string bytes = bytes_of(dir / "g.nc");

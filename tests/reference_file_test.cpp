@@ -14,6 +14,7 @@
 #include <functional>
 
 #include "grids/torus.hpp"
+#include "tests/scratch_folder.hpp"
 
 // HDF5 1.10 does not free the object headers it finds damaged. What we should have closed is tested
 // below, in TearDown.
@@ -80,16 +81,8 @@ void expect_equal(const problem& a, const problem& b) {
 
 class reference_file : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ =
-        fs::path(testing::TempDir()) /
-        ("reference_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    path_ = (folder_ / "dump.h5").string();
-  }
+  void SetUp() override { path_ = (folder_ / "dump.h5").string(); }
   void TearDown() override {
-    fs::remove_all(folder_);
     EXPECT_EQ(H5Fget_obj_count(hid_t(H5F_OBJ_ALL), H5F_OBJ_ALL), 0) << "left open";
   }
 
@@ -105,7 +98,7 @@ class reference_file : public testing::Test {
     }
   }
 
-  fs::path folder_;
+  test::scratch_folder folder_;
   std::string path_;
 };
 
@@ -156,10 +149,10 @@ TEST_F(reference_file, is_written_completely_or_not_at_all) {
   problem p = torus_problem("nabla4", {6, 5}, 2, 1);
   p.fields.erase(field::z_nabla4_e2);
   EXPECT_THROW(write_reference(path_, p), input_error);
-  EXPECT_TRUE(fs::is_empty(folder_));
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
   EXPECT_THROW(write_reference(path_ + "/no/such/folder", p), input_error);
-  EXPECT_THROW(write_reference(folder_.string(), p, true), input_error);
-  EXPECT_TRUE(fs::is_empty(folder_));
+  EXPECT_THROW(write_reference(folder_.path().string(), p, true), input_error);
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
 
 // ---- the committed dumps

@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "grids/grid_file.hpp"
+#include "tests/scratch_folder.hpp"
 
 namespace icobench {
 namespace {
@@ -51,11 +52,6 @@ std::string bytes_of(const std::vector<double>& values) {
 class written_archive : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ =
-        std::filesystem::path(testing::TempDir()) /
-        ("serialbox_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
     const std::string first = bytes_of({1, 2, 3, 4, 5, 6}),
                       second = bytes_of({7, 8, 9, 10, 11, 12});
     const std::string b = bytes_of({0, 1, 2, 3, 4, 5, 6, 7});
@@ -79,7 +75,6 @@ class written_archive : public testing::Test {
     write("test_b.dat", b);
     write_metadata();
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   void write(const std::string& name, const std::string& content) const {
     std::ofstream(folder_ / name, std::ios::binary) << content;
@@ -92,7 +87,7 @@ class written_archive : public testing::Test {
     std::ifstream in(folder_ / name, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  serialbox_archive open() const { return {folder_.string(), "test"}; }
+  serialbox_archive open() const { return {folder_.path().string(), "test"}; }
   void read_all() const {
     const serialbox_archive archive = open();
     for (const std::size_t savepoint : {0u, 1u}) {
@@ -111,7 +106,7 @@ class written_archive : public testing::Test {
     }
   }
 
-  std::filesystem::path folder_;
+  test::scratch_folder folder_;
   json meta_, archive_;
 };
 
@@ -143,7 +138,7 @@ TEST_F(written_archive, with_a_missing_file) {
     write(file, kept);
   }
   EXPECT_NO_THROW(read_all());
-  EXPECT_THROW(serialbox_archive(folder_.string() + "/none", "test"), input_error);
+  EXPECT_THROW(serialbox_archive(folder_.path().string() + "/none", "test"), input_error);
 }
 
 TEST_F(written_archive, with_a_folder_in_place_of_a_file) {

@@ -1,7 +1,6 @@
 // The search of launches: spaces, strategies, choices, journal, tuning table; and a whole search
 // on simt.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -17,6 +16,7 @@
 #include "grids/grid.hpp"
 #include "src/tune/pair.hpp"
 #include "src/tune/tuner.hpp"
+#include "tests/scratch_folder.hpp"
 
 namespace icobench::test {
 namespace {
@@ -263,13 +263,6 @@ TEST(choices, become_classes_of_size) {
 
 class files : public testing::Test {
  protected:
-  files() : folder_(fs::temp_directory_path() / ("icobench_tune_" + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~files() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   std::string write(const std::string& name, const std::string& text) const {
     std::ofstream(path(name)) << text;
@@ -277,7 +270,7 @@ class files : public testing::Test {
   }
 
  private:
-  fs::path folder_;
+  scratch_folder folder_;
 };
 
 template <class Error, class Call>

@@ -17,8 +17,8 @@ namespace icobench {
 // instruction, and one thread of `naive` has little else to do.
 // A field without levels has stride 0 in ifirst and is read at k = 0 in kfirst; one without slots
 // is read without `s`. A view of const elements promises that nobody writes them meanwhile; others
-// are written only. The hint of a launch is known at run time only, so that no kernel is compiled
-// for each.
+// are written only. How they are stored is known at run time only, so that no kernel is compiled
+// for each way; another way to load them is known where kernels are compiled at run time.
 template <class T>
 class stored_element {
  public:
@@ -37,7 +37,7 @@ struct view {
   T* data = nullptr;
   index_t stride = 0;
   index_t slot_stride = 0;
-  hint stores = hint::by_kernel;
+  hint caching = hint::by_kernel;  // of stores; of loads where elements are const
   int unused = 0;  // no padding: kernels compiled for a problem know all words but the pointer
 
   ICOBENCH_FUNCTION T* address(index_t h, index_t k) const { return address(h, 0, k); }
@@ -59,9 +59,9 @@ struct view {
  private:
   ICOBENCH_FUNCTION auto element(T* p) const {
     if constexpr (std::is_const_v<T>) {
-      return gpu::load_readonly(p);
+      return gpu::load(p, caching == hint::streaming);
     } else {
-      return stored_element<T>(p, stores);
+      return stored_element<T>(p, caching);
     }
   }
 };
@@ -80,7 +80,9 @@ ICOBENCH_FUNCTION inline auto gather(const view<const T, L>& f,
   if constexpr (L == layout::ifirst) {
     const T* level = gpu::hold(f.address(0, k));
     ICOBENCH_UNROLL_ALL
-    for (int s = 0; s < count; ++s) { result[s] = gpu::load_readonly(level + ids[s]); }
+    for (int s = 0; s < count; ++s) {
+      result[s] = gpu::load(level + ids[s], f.caching == hint::streaming);
+    }
   } else {
     ICOBENCH_UNROLL_ALL
     for (int s = 0; s < count; ++s) { result[s] = f(ids[s], k); }

@@ -73,6 +73,7 @@ inline std::string one_level_only(const launch& l) {
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <new>
 #include <string>
@@ -384,6 +385,7 @@ std::vector<launch_axes> axes_at_run_time(Compiled) {
       limited.stores = {hint::by_kernel};
       limited.grids = {1, 2, 4, 8, 16, 32};
       axes.constants = {false, true};
+      axes.loads = {hint::by_kernel, hint::streaming};
       result.push_back(std::move(axes));
       result.push_back(std::move(limited));
     }
@@ -444,16 +446,31 @@ auto words_of(const storage& s) {
   return words;
 }
 
-// Those that do not depend on where data lies.
-template <class Family, class Mesh, class T>
-std::vector<std::pair<std::uint32_t, std::uint32_t>> constants_of(const storage& s) {
-  const auto words = words_of<Family, Mesh, T>(s),
-             others = words_of<Family, Mesh, T>(s.without_data());
+// Those that compare so with what they would be with another storage.
+template <class Family, class Mesh, class T, class Compare>
+std::vector<std::pair<std::uint32_t, std::uint32_t>> words_that(const Compare& compare,
+                                                                const storage& s,
+                                                                const storage& other) {
+  const auto words = words_of<Family, Mesh, T>(s), others = words_of<Family, Mesh, T>(other);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> result;
   for (std::uint32_t n = 0; n < words.size(); ++n) {
-    if (words[n] == others[n]) { result.emplace_back(n, words[n]); }
+    if (compare(words[n], others[n])) { result.emplace_back(n, words[n]); }
   }
   return result;
+}
+
+// Fields know how they are to be stored and loaded.
+template <stage... fused>
+storage with_hints(storage s, const launch& l, stages<fused...>) {
+  const auto set = [&](field f, hint h) { s.fields[std::size_t(f)].caching = h; };
+  const auto add = [&](const stage_info& of) {
+    for (const field f : of.outputs) { set(f, l.stores); }
+    for (const field f : of.inputs) {
+      if (info(f).on == of.on) { set(f, l.loads); }
+    }
+  };
+  (add(info(fused)), ...);
+  return s;
 }
 
 // What is compiled at run time for this launch. A backend knows the header that its variants are in
@@ -469,7 +486,13 @@ gpu::kernel_source source_of(const storage& s, const launch& l) {
       source.type = type_name<taking_turns<Family, Mesh, T>>();
       source.size = sizeof(taking_turns<Family, Mesh, T>);
     }
-    if (l.constants) { source.constants = constants_of<Family, Mesh, T>(s); }
+    if (l.constants) {
+      source.constants = words_that<Family, Mesh, T>(std::equal_to<>(), s, s.without_data());
+    } else if (l.loads != hint::by_kernel) {
+      storage other = s;
+      for (raw_view& f : other.fields) { f.caching = hint(int(f.caching) + 1); }
+      source.constants = words_that<Family, Mesh, T>(std::not_equal_to<>(), s, other);
+    }
     return source;
   }
   return {};
@@ -580,14 +603,6 @@ bool use_unbounded(const launch& l, const Use& use) {
   return use_first<Mesh>(typename Family::compiled{}, differs_in_bounds, use);
 }
 
-// Results know how they are to be stored.
-inline storage with_hints(storage s, const launch& l) {
-  for (const field f : {field::z_nabla4_e2, field::p_u, field::p_v, field::p_cell}) {
-    s.fields[std::size_t(f)].stores = l.stores;
-  }
-  return s;
-}
-
 // Why nothing is compiled at run time, else "".
 template <class Backend>
 std::string why_not_at_run_time(const gpu::device& device) {
@@ -620,20 +635,21 @@ prepared_kernel prepare_kernel(const gpu::device& device, storage s, const launc
     if ((s.row | s.plane) % 2 != 0) { throw unsupported("bulk copies need rows of even length"); }
   }
   constexpr bool own_grid = has_own_grid<Family>(typename Family::compiled{});
-  if (own_grid && (l.adjacent || l.order != block_order::by_size || l.stores != hint::by_kernel)) {
-    refuse("this kernel orders its blocks, levels and stores itself");
+  if (own_grid && (l.adjacent || l.order != block_order::by_size || l.stores != hint::by_kernel ||
+                   l.loads != hint::by_kernel)) {
+    refuse("this kernel orders its blocks, levels, stores and loads itself");
   }
-  s = with_hints(s, l);
+  s = with_hints(s, l, typename Family::computes{});
   prepared_kernel result;
   const auto prepare = [&]<class C>(C) {
     using reading = typename mesh_reading<Mesh, C::tables>::type;
     result = prepare_compiled<Backend, Family, C, reading, T>(device, s, l);
   };
   if (use_compiled<Mesh, Family>(l, prepare)) { return result; }
-  const bool run_time_only = l.constants || l.grid > 0;
+  const bool run_time_only = l.constants || l.grid > 0 || l.loads != hint::by_kernel;
   const std::string reason =
       run_time_only
-          ? "constants and limits of the grid are compiled at run time"
+          ? "constants, hints for loads and limits of the grid are compiled at run time"
           : "min_blocks=" + std::to_string(l.min_blocks) +
                 (own_grid ? ", the block or the levels are" : " or the use of tables is") +
                 " not among the compiled choices:" + choices(typename Family::compiled{});
@@ -657,7 +673,8 @@ std::vector<gpu::kernel_source> sources_of(const storage& s, const std::vector<l
     use_unbounded<Mesh, Family>(l, [&]<class C>(C) {
       if constexpr (takes_any_bounds<Mesh, C>) {
         using reading = typename mesh_reading<Mesh, C::tables>::type;
-        result.push_back(source_of<Backend, Family, C, reading, T>(with_hints(s, l), l));
+        result.push_back(source_of<Backend, Family, C, reading, T>(
+            with_hints(s, l, typename Family::computes{}), l));
       }
     });
   };

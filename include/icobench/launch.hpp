@@ -27,6 +27,7 @@ struct launch {
   block_order order = block_order::by_size;  // by_size: levels first if coefficients exceed the L2
   bool adjacent = false;          // a thread's levels follow each other; else threads take turns
   hint stores = hint::by_kernel;  // of results
+  hint loads = hint::by_kernel;   // at run time: of what a stage reads at its own point only
   kept persist = kept::nothing;
   table_use tables = table_use::slots;
   int stages = 0;          // levels in shared memory at once, of kernels that copy them ahead
@@ -89,7 +90,7 @@ constexpr bool is_compiled_for(const launch& l) {
   }
   return l.min_blocks == Compiled::min_blocks && l.block.volume() <= Compiled::max_threads &&
          l.stages == copies.stages && l.copy_bytes == copies.copy_bytes &&
-         l.tables == Compiled::tables && !l.constants && l.grid == 0;
+         l.tables == Compiled::tables && !l.constants && l.grid == 0 && l.loads == hint::by_kernel;
 }
 
 }  // namespace icobench

@@ -23,6 +23,7 @@ struct launch_axes {
   std::vector<block_order> orders{};
   std::vector<bool> adjacent{};
   std::vector<hint> stores{};
+  std::vector<hint> loads{};
   std::vector<bool> constants{};
   std::vector<int> grids{};
 
@@ -69,6 +70,7 @@ struct launch_axes {
     use(a.orders, &launch::order);
     use(a.adjacent, &launch::adjacent);
     use(a.stores, &launch::stores);
+    use(a.loads, &launch::loads);
     use(a.constants, &launch::constants);
     use(a.grids, &launch::grid);
   }
@@ -104,6 +106,7 @@ inline launch_axes every_launch(access a, unsigned max_threads = max_block_threa
       .orders = {block_order::by_size, block_order::points_first, block_order::levels_first},
       .adjacent = {false, true},
       .stores = {hint::by_kernel, hint::cached, hint::streaming},
+      .loads = {hint::by_kernel},
       .constants = {false},
       .grids = {0}};
   for (unsigned x = 16; x <= max_threads; x *= 2) {
@@ -117,16 +120,17 @@ inline launch_axes every_launch(access a, unsigned max_threads = max_block_threa
 }
 
 // The choices in which a launch differs from another, a bit each.
-inline constexpr std::size_t launch_choices = 12;
+inline constexpr std::size_t launch_choices = 13;
 inline constexpr std::string_view launch_choice_names[launch_choices] = {
-    "block",   "levels", "min_blocks", "order",      "adjacent",  "stores",
+    "block",   "levels", "min_blocks", "order",      "adjacent",  "stores", "loads",
     "persist", "tables", "stages",     "copy_bytes", "constants", "grid"};
 inline std::bitset<launch_choices> differing(const launch& a, const launch& b) {
   const bool each[launch_choices] = {
-      a.block != b.block,           a.levels != b.levels,       a.min_blocks != b.min_blocks,
-      a.order != b.order,           a.adjacent != b.adjacent,   a.stores != b.stores,
-      a.persist != b.persist,       a.tables != b.tables,       a.stages != b.stages,
-      a.copy_bytes != b.copy_bytes, a.constants != b.constants, a.grid != b.grid};
+      a.block != b.block,   a.levels != b.levels,         a.min_blocks != b.min_blocks,
+      a.order != b.order,   a.adjacent != b.adjacent,     a.stores != b.stores,
+      a.loads != b.loads,   a.persist != b.persist,       a.tables != b.tables,
+      a.stages != b.stages, a.copy_bytes != b.copy_bytes, a.constants != b.constants,
+      a.grid != b.grid};
   std::bitset<launch_choices> result;
   for (std::size_t n = 0; n < launch_choices; ++n) { result[n] = each[n]; }
   return result;

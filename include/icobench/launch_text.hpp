@@ -29,6 +29,7 @@ inline constexpr launch_word launch_words[] = {
     word<&launch::adjacent, true>("adjacent"),
     word<&launch::stores, hint::streaming>("stores=streaming"),
     word<&launch::stores, hint::cached>("stores=cached"),
+    word<&launch::loads, hint::streaming>("loads=streaming"),
     word<&launch::persist, kept::tables>("persist=tables"),
     word<&launch::persist, kept::coefficients>("persist=coefficients"),
     word<&launch::tables, table_use::rows>("tables=rows"),

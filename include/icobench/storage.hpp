@@ -15,11 +15,11 @@ struct raw_view {
   void* data = nullptr;
   index_t stride = 0;
   index_t slot_stride = 0;
-  hint stores = hint::by_kernel;
+  hint caching = hint::by_kernel;
 
   template <class T, layout L>
   view<T, L> as() const {
-    return {static_cast<T*>(data), stride, slot_stride, stores};
+    return {static_cast<T*>(data), stride, slot_stride, caching};
   }
 };
 

@@ -28,8 +28,8 @@ inline constexpr int stage_count = 3;
 // or at once what the three edges of a vertex need. See mesh/rows.hpp.
 enum class table_use { slots, rows, by_vertex };
 
-// How results are stored: as the kernel does it, like any other value, or evicted first from the
-// caches (streaming), since nobody reads them soon.
+// How results are stored, or values loaded: as the kernel does it, like any other value, or evicted
+// first from the caches (streaming), since nobody reads them soon.
 enum class hint { by_kernel, cached, streaming };
 
 // a / b rounded up, of numbers that are not negative; the next multiple of `unit`.

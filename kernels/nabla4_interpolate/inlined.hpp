@@ -27,7 +27,10 @@ struct inlined_nabla4_interpolate {
   using computes = stages<stage::nabla4, stage::interpolate>;
   using compiled = compiled_list<compiled_for<walks ? 1 : 3>>;
   static constexpr launch tuned(access a) {
-    if (!walks) { return {.block = {64, 1, 4}, .min_blocks = 3}; }
+    if (!walks) {
+      const bool narrow = a == access::strided && !vertical;
+      return {.block = {narrow ? 16u : 64u, 1, narrow ? 8u : 4u}, .min_blocks = 3};
+    }
     if (vertical && a == access::indirect) { return {.block = {64, 1, 2}, .levels = 10}; }
     if (vertical) { return {.block = {32, 4, 1}, .levels = 20}; }
     return a == access::strided ? launch{.block = {32, 4, 1}, .levels = 40}

@@ -26,7 +26,10 @@ struct inlined_v2v {
   using compiled = compiled_list<compiled_for<walks ? 1 : 3>>;
   static constexpr bool torus_order = !general;
   static constexpr launch tuned(access a) {
-    if (!walks) { return {.block = {64, 1, 4}, .min_blocks = 3}; }
+    if (!walks) {
+      if (a == access::indirect) { return {.block = {64, 1, 4}, .min_blocks = 3}; }
+      return {.block = vertical ? gpu::extent3{64, 4, 1} : gpu::extent3{16, 1, 8}, .min_blocks = 3};
+    }
     if (vertical) { return {.block = {64, 1, 2}, .levels = 10}; }
     return a == access::strided ? launch{.block = {32, 4, 1}, .levels = 40}
                                 : launch{.block = {128, 1, 1}, .levels = 40};

@@ -37,7 +37,7 @@ struct roofline_to_vertices {
       const inputs_of_vertex<Mesh, T, vertical> read(mesh, edge, vertex, v);
       for_levels<true>(t, levels, [&](index_t k) {
         const T sum = read(edge, k);
-        const bool streaming = vertex.p_u.stores != hint::cached;
+        const bool streaming = vertex.p_u.caching != hint::cached;
         gpu::store(vertex.p_u.address(v, k), sum, streaming);
         gpu::store(vertex.p_v.address(v, k), sum, streaming);
       });

@@ -24,7 +24,7 @@ struct composed_cached_verts2cells {
   using compiled = compiled_list<compiled_for<>>;
   static constexpr access only = access::strided;
   ICOBENCH_FUNCTION static constexpr overlap halo() { return {0, 1, 0, 1}; }
-  static constexpr launch tuned(access) { return {.block = {32, 8, 1}, .levels = 0}; }
+  static constexpr launch tuned(access) { return {.block = {16, 8, 1}, .levels = 0}; }
   static constexpr int batch = 4;  // levels between two barriers
   template <class Mesh, class T>
   static std::size_t shared_bytes(const launch& l) {

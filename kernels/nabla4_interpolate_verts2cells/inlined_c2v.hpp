@@ -28,7 +28,9 @@ struct inlined_c2v {
     if (a == access::indirect) {
       return {.block = {32, 1, 4}, .levels = walks ? 0 : 1, .min_blocks = 3};
     }
-    return {.block = {32, one_cell ? 2u : 1u, 4}, .levels = walks ? 0 : 1, .min_blocks = 2};
+    if (one_cell) { return {.block = {32, 2, 4}, .levels = walks ? 0 : 1, .min_blocks = 2}; }
+    if (!walks) { return {.block = {16, 1, 4}, .min_blocks = 2}; }
+    return {.block = {32, 1, 8}, .levels = 0, .min_blocks = 2, .order = block_order::points_first};
   }
   static std::string reject(const launch& l) { return walks ? "" : one_level_only(l); }
   template <class Mesh, class T>

@@ -11,7 +11,7 @@ template <int count, class T>
 ICOBENCH_FUNCTION inline void store_cells(const verts2cells_operands<T>& f, index_t first,
                                           index_t k, const T (&result)[count]) {
   if constexpr (count == 2) {
-    gpu::store_pair(f.out.address(first, k), result[0], result[1], f.out.stores != hint::cached);
+    gpu::store_pair(f.out.address(first, k), result[0], result[1], f.out.caching != hint::cached);
   } else {
     f.out(first, k) = result[0];
   }

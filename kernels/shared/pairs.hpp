@@ -79,7 +79,7 @@ struct vertex_pair {
   template <class T>
   ICOBENCH_FUNCTION void store(const view<T>& f, index_t id, index_t k, const two<T>& value) const {
     if (has_first && has_second) {
-      gpu::store_pair(f.address(id, k), value.first, value.second, f.stores == hint::streaming);
+      gpu::store_pair(f.address(id, k), value.first, value.second, f.caching == hint::streaming);
     } else if (has_first) {
       f(id, k) = value.first;
     } else {

@@ -93,7 +93,7 @@ class pipeline {
       }
     } else if (k < end && point_.has_result) {
       const vector2<T> p = at_vertex_(edges_of_thread(threads(), results(n), me));
-      const bool streaming = f_.vertex.p_u.stores != hint::cached;
+      const bool streaming = f_.vertex.p_u.caching != hint::cached;
       gpu::store(f_.vertex.p_u.address(point_.id, k), p.u, streaming);
       gpu::store(f_.vertex.p_v.address(point_.id, k), p.v, streaming);
     }

@@ -12,7 +12,8 @@ struct verts2cells_naive {
   using computes = stages<stage::verts2cells>;
   using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>>;
   static constexpr launch tuned(access a) {
-    return {.block = {64, 1, a == access::strided ? 2u : 4u}};
+    return {.block = {64, 1, 2},
+            .tables = a == access::strided ? table_use::slots : table_use::rows};
   }
   static std::string reject(const launch& l) { return one_level_only(l); }
 

@@ -97,6 +97,7 @@ std::string target_of(const std::string& architecture) {
 std::string text_of(const kernel_source& s) {
   std::ostringstream text;
   text << "#define ICOBENCH_INDEX_BITS " << ICOBENCH_INDEX_BITS << "\n"
+       << (s.constants.empty() ? "" : "#define ICOBENCH_KNOWN_WORDS\n")
        << "#include <icobench/gpu/native_kernel.hpp>\n"
        << "#include <" << s.header << ">\n"
        << "using kernel = " << s.type << ";\n"

@@ -70,7 +70,7 @@ tune_options parse(int argc, char** argv) {
   app.add_option(
          "--axes", axes,
          "vary only these, separated by commas: block, levels, min_blocks, order, adjacent, "
-         "stores, tables, stages, constants, grid [all]")
+         "stores, loads, tables, stages, constants, grid [all]")
       ->delimiter(',')
       ->check(CLI::IsMember(
           std::set<std::string>(std::begin(launch_choice_names), std::end(launch_choice_names))));

@@ -25,6 +25,26 @@ ICOBENCH_FUNCTION inline T load_readonly(const T* p) {
 #endif
 }
 
+// The same, evicted first from the caches if `streaming`, where that is known when the kernel is
+// compiled: at run time. Elsewhere it is ignored, since a choice would cost each load instructions.
+template <class T>
+ICOBENCH_FUNCTION inline T load(const T* p, [[maybe_unused]] bool streaming) {
+#if defined(ICOBENCH_KNOWN_WORDS) && defined(__CUDACC_RTC__)
+  if (streaming) {
+    T value;
+    if constexpr (sizeof(T) == 8) {
+      asm("ld.global.cs.nc.f64 %0, [%1];" : "=d"(value) : "l"(p));
+    } else {
+      asm("ld.global.cs.nc.f32 %0, [%1];" : "=f"(value) : "l"(p));
+    }
+    return value;
+  }
+#elif defined(ICOBENCH_KNOWN_WORDS)
+  if (streaming) { return __builtin_nontemporal_load(p); }
+#endif
+  return load_readonly(p);
+}
+
 // The same for a row of numbers that starts at a multiple of 16 bytes and is padded to one: 16
 // bytes a load.
 template <class T, int count>
