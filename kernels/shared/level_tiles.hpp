@@ -10,6 +10,8 @@ namespace icobench::kernels {
 // copy begins that has it, up to `unit` - 1 elements before.
 template <class T>
 struct level_tile {
+  ICOBENCH_FUNCTION constexpr explicit level_tile(const launch& l) : chosen(l) {}
+
   launch chosen;
   int stages = chosen.stages;
   index_t x = index_t(chosen.block.x), y = index_t(chosen.block.y), threads = x * y;

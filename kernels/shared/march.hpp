@@ -287,7 +287,7 @@ struct marching {
     if (l.levels < 1 || l.levels > most_levels) {
       return "a thread of a march has from 1 to " + std::to_string(most_levels) + " levels";
     }
-    if (bulk && march_buffer<Chain, float>{shape}.rows > shape.threads) {
+    if (bulk && march_buffer<Chain, float>{l}.rows > shape.threads) {
       return "each row that is copied needs a thread";
     }
     if (l.cluster > (clusters ? 8 : 1) || (l.cluster & (l.cluster - 1)) != 0) {
@@ -297,11 +297,11 @@ struct marching {
   }
   template <class Mesh, class T>
   static constexpr std::size_t shared_bytes(const launch& l) {
-    return bulk ? march_buffer<Chain, T>{{l}}.bytes : 0;
+    return bulk ? march_buffer<Chain, T>{l}.bytes : 0;
   }
   static gpu::extent3 grid(const rectangle& domain, index_t levels, const launch& l,
                            unsigned resident) {
-    return march_blocks<Chain>(domain, levels, {l}, resident);
+    return march_blocks(domain, levels, march_shape<Chain>{l}, resident);
   }
   // The largest power of two that divides the blocks of a team: clusters of 3 and 5 were slower
   // than none.

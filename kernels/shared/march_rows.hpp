@@ -65,6 +65,8 @@ ICOBENCH_FUNCTION inline march_levels march_levels_of(index_t group, index_t gro
 // The sizes of a block: lanes along the row, and along z threads with `count` levels each.
 template <class Chain>
 struct march_shape {
+  ICOBENCH_FUNCTION constexpr explicit march_shape(const launch& l) : chosen(l) {}
+
   launch chosen;
   int count = chosen.levels;
   index_t columns = index_t(chosen.block.x / march_lanes) * Chain::lanes;
@@ -75,6 +77,8 @@ struct march_shape {
 // Its rows in shared memory.
 template <class Chain, class T>
 struct march_buffer {
+  ICOBENCH_FUNCTION constexpr explicit march_buffer(const launch& l) : shape(l) {}
+
   march_shape<Chain> shape;
   // Elements of a row: neighbours on each side, and a start that is aligned to 16 bytes.
   static constexpr index_t unit = 16 / sizeof(T);
@@ -106,7 +110,7 @@ struct march_of {
   using element = T;
   using chain = Chain_;
   static constexpr march_shape<chain> shape{Compiled::shape};
-  static constexpr march_buffer<chain, T> buffer{shape};
+  static constexpr march_buffer<chain, T> buffer{Compiled::shape};
 };
 
 // Where a thread of a march is.
