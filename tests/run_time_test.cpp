@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -112,6 +113,68 @@ TEST(spaces, launches_at_run_time_are_those_that_can_be_compiled) {
   }
 }
 
+// Names of kernels that are compiled for shapes.
+constexpr const char* shaped[] = {
+    "nabla4/strided/march/separate",
+    "nabla4_interpolate_verts2cells/strided/march/inlined_cached",
+    "nabla4_interpolate_verts2cells/strided/march/inlined_cached/bulk",
+    "nabla4_interpolate_verts2cells/strided/march/inlined_cached/multicast",
+    "nabla4_interpolate/strided/kloop/inlined_cached/pipeline",
+    "nabla4_interpolate_verts2cells/strided/kloop/inlined_cached/pipeline",
+    "nabla4_interpolate_verts2cells/strided/kloop/inlined_cached/tensor"};
+
+TEST(sources, name_the_shape) {
+  const implementation* march = gpu_implementation(shaped[3], precision::float32);
+  const implementation* pipeline = gpu_implementation(shaped[5], precision::float64);
+  const implementation* tensor = gpu_implementation(shaped[6], precision::float64);
+  if (!march || !pipeline || !tensor) { GTEST_SKIP() << "this build has not these kernels"; }
+  const auto expect = [](const implementation& i, const char* text, const std::string& shape,
+                         unsigned threads) {
+    const auto asked = sources(i, text);
+    ASSERT_EQ(asked.size(), 1u) << text;
+    EXPECT_TRUE(asked[0].type.ends_with(", icobench::" + shape + ">")) << asked[0].type;
+    EXPECT_EQ(asked[0].max_threads, threads) << text;
+  };
+  expect(*march, "128x1x3,levels=4", "compiled_shape<128, 1, 3, 4, 4, 1>", 384);
+  expect(*march, "64x1x4,cluster=2", "compiled_shape<64, 1, 4, 5, 2, 1>", 256);
+  expect(*march, "96x1x2,cluster=1,min_blocks=2", "compiled_shape<96, 1, 2, 5, 1, 2>", 192);
+  expect(*march, "64x1x4,constants=problem", "compiled_shape<64, 1, 4, 5, 4, 1>", 256);
+  expect(*pipeline, "32x12,stages=5,copy_bytes=8", "compiled_pipeline<32, 12, 5, 8, 1>", 384);
+  expect(*tensor, "64x4,stages=4,min_blocks=2", "compiled_pipeline<64, 4, 4, 0, 2>", 256);
+  EXPECT_EQ(sources(*pipeline, "32x12,levels=3"), sources(*pipeline, "32x12,order=points_first"));
+  // What is compiled with the program, whatever names it.
+  for (const char* text : {"64x1x4", "128x1x2", "64x1x4,cluster=4"}) {
+    EXPECT_TRUE(sources(*march, text).empty()) << text;
+  }
+  // What cannot be.
+  for (const char* text : {"80x1x2", "64x2x2", "128x1x3,levels=0", "64x1x1", "64x1x4,cluster=3",
+                           "64x1x4,grid=2", "128x1x3,stages=2"}) {
+    EXPECT_TRUE(sources(*march, text).empty()) << text;
+  }
+  for (const char* text : {"32x12x2", "32x8,stages=1", "32x8,stages=4,copy_bytes=4",
+                           "32x8,stages=4,cluster=2", "16x2,stages=4"}) {
+    EXPECT_TRUE(sources(*pipeline, text).empty()) << text;
+  }
+  for (const char* text : {"32x12,copy_bytes=8", "256x4", "32x12,constants=problem"}) {
+    EXPECT_TRUE(sources(*tensor, text).empty()) << text;
+  }
+}
+
+TEST(spaces, have_shapes_that_can_be_compiled) {
+  std::size_t checked = 0;
+  for (const char* name : shaped) {
+    const implementation* i = gpu_implementation(name, precision::float64);
+    if (!i) { continue; }
+    const std::vector<launch> compiled = i->spaces[0].all(), all = i->spaces[0].all(true);
+    ASSERT_GT(all.size(), compiled.size() + 100) << name;
+    for (std::size_t n = compiled.size(); n < all.size(); n += 17) {
+      EXPECT_EQ(i->sources({}, {all[n]}).size(), 1u) << name << " " << to_string(all[n]);
+      ++checked;
+    }
+  }
+  if (checked == 0) { GTEST_SKIP() << "this build has none of these kernels"; }
+}
+
 // Bounds are what NVRTC is for: the same kernel with fewer and fewer registers.
 TEST(nvrtc, compiles_a_space_without_a_gpu) {
   const auto compiler = make_nvrtc("", kernel_cache(""));
@@ -165,32 +228,81 @@ TEST(nvrtc, compiles_every_kind_of_kernel) {
   if (compiled == 0) { GTEST_SKIP() << "this build has none of these kernels"; }
 }
 
-// The words that do not depend on where the data lies are constants of the kernel.
-TEST(nvrtc, compiles_for_a_problem) {
-  const implementation* i = gpu_implementation("nabla4/strided/kloop/separate", precision::float64);
-  if (!i) { GTEST_SKIP() << "this build has no GPU kernels"; }
-  storage s;
-  double data = 0;
-  s.row = 594, s.plane = 305408, s.levels = 80;
-  for (raw_view& v : s.fields) { v = {&data, 305408, 0}; }
-  const launch l = parse_launch("64,constants=problem", i->defaults.front());
-  const auto for_problem = i->sources(s, {l});
-  ASSERT_EQ(for_problem.size(), 1u);
-  std::set<std::uint32_t> values;
-  for (const auto& [number, value] : for_problem[0].constants) { values.insert(value); }
-  EXPECT_TRUE(values.contains(594) && values.contains(305408) && values.contains(80));
-  EXPECT_FALSE(values.contains(std::uint32_t(reinterpret_cast<std::uintptr_t>(&data))));
-  double elsewhere = 0;
-  for (raw_view& v : s.fields) { v.data = &elsewhere; }
-  EXPECT_EQ(i->sources(s, {l}), for_problem);
-  s.levels = 81;
-  EXPECT_NE(i->sources(s, {l}), for_problem);
-
+// Shapes that are not compiled with the program: some that are asked for, some of each space.
+TEST(nvrtc, compiles_shapes) {
   const auto compiler = make_nvrtc("", kernel_cache(""));
   if (const auto reason = compiler->unavailable(architecture); !reason.empty()) {
     GTEST_SKIP() << reason;
   }
-  EXPECT_GT(compiler->compile(for_problem[0], architecture)->registers, 0);
+  std::vector<gpu::kernel_source> all;
+  const auto add = [&](const char* name, precision p, const std::string& text) {
+    if (const implementation* i = gpu_implementation(name, p)) {
+      const auto asked = sources(*i, text);
+      ASSERT_EQ(asked.size(), 1u) << name << " " << text;
+      all.push_back(asked[0]);
+    }
+  };
+  const char* const texts[] = {"128x1x2,levels=3",
+                               "64x1x2,levels=3,min_blocks=3",
+                               "96x1x3,levels=4",
+                               "96x1x3,levels=4,cluster=2",
+                               "64x8,stages=5,copy_bytes=8",
+                               "32x12,stages=2,copy_bytes=8",
+                               "32x12,stages=4"};
+  for (const precision p : {precision::float64, precision::float32}) {
+    for (std::size_t n = 0; n < std::size(shaped); ++n) { add(shaped[n], p, texts[n]); }
+  }
+  for (std::size_t n = 0; n < std::size(shaped); ++n) {
+    const precision p = n % 2 == 0 ? precision::float32 : precision::float64;
+    const implementation* i = gpu_implementation(shaped[n], p);
+    if (!i) { continue; }
+    const std::vector<launch> space = i->spaces[0].all(true);
+    for (const launch& l : {space[space.size() / 2], space.back()}) {
+      add(shaped[n], p, to_string(l));
+    }
+  }
+  if (all.empty()) { GTEST_SKIP() << "this build has none of these kernels"; }
+  compile_ahead(*compiler, all, architecture);
+  for (const gpu::kernel_source& s : all) {
+    const auto made = compiler->compile(s, architecture);
+    EXPECT_FALSE(made->image.empty());
+    EXPECT_GT(made->registers, 0) << made->log;
+    EXPECT_LE(unsigned(made->registers) * s.max_threads * unsigned(s.min_blocks), 65536u) << s.type;
+  }
+}
+
+// The words that do not depend on where the data lies are constants of the kernel.
+TEST(nvrtc, compiles_for_a_problem) {
+  const auto compiler = make_nvrtc("", kernel_cache(""));
+  const std::string reason = compiler->unavailable(architecture);
+  std::size_t checked = 0;
+  for (const char* name : {"nabla4/strided/kloop/separate", shaped[3], shaped[5]}) {
+    const implementation* i = gpu_implementation(name, precision::float64);
+    if (!i) { continue; }
+    storage s;
+    double data = 0;
+    s.row = 594, s.plane = 305408, s.levels = 80;
+    for (raw_view& v : s.fields) { v = {&data, 305408, 0}; }
+    launch l = i->defaults.front();
+    l.constants = true;
+    const auto for_problem = i->sources(s, {l});
+    ASSERT_EQ(for_problem.size(), 1u);
+    std::set<std::uint32_t> values;
+    for (const auto& [number, value] : for_problem[0].constants) { values.insert(value); }
+    EXPECT_TRUE(values.contains(594) && values.contains(305408) && values.contains(80));
+    EXPECT_FALSE(values.contains(std::uint32_t(reinterpret_cast<std::uintptr_t>(&data))));
+    double elsewhere = 0;
+    for (raw_view& v : s.fields) { v.data = &elsewhere; }
+    EXPECT_EQ(i->sources(s, {l}), for_problem);
+    s.levels = 81;
+    EXPECT_NE(i->sources(s, {l}), for_problem);
+    if (reason.empty()) {
+      EXPECT_GT(compiler->compile(for_problem[0], architecture)->registers, 0);
+    }
+    ++checked;
+  }
+  if (checked == 0) { GTEST_SKIP() << "this build has none of these kernels"; }
+  if (!reason.empty()) { GTEST_SKIP() << reason; }
 }
 
 TEST(nvrtc, errors_are_those_of_the_compiler) {
@@ -356,6 +468,29 @@ TEST(launches, ask_the_compiler_of_the_device) {
   if (verified == 0) { GTEST_SKIP() << "this build has no such variant"; }
 }
 
+// Kernels of the CPU are compiled with the program: one that has another shape would not do.
+TEST(launches, of_other_shapes_are_not_for_the_cpu) {
+  const auto& backends = registry::instance().backends();
+  const implementation* i = gpu_implementation(shaped[3], precision::float64);
+  if (!backends.contains("simt") || !i) { GTEST_SKIP() << "needs simt and a march"; }
+  const auto device = backends.at("simt")();
+  const auto refused = [&](const char* text) {
+    try {
+      i->prepare(*device, {}, {parse_launch(text, i->defaults.front())});
+    } catch (const unsupported& reason) { return std::string(reason.what()); }
+    return std::string("not refused");
+  };
+  const auto expect = [&](const char* text, const char* words) {
+    EXPECT_NE(refused(text).find(words), std::string::npos) << refused(text);
+  };
+  expect("96x1x3", "among the compiled choices: 64x1x4,levels=5,cluster=4 128x1x2");
+  expect("96x1x3", "; nothing is compiled at run time");
+  device->compile_with(std::make_shared<recorder>());
+  expect("96x1x3", "; not for this backend");
+  expect("80x1x2", "whole sections of 32 threads along x");
+  expect("64x1x1", "each row that is copied needs a thread");
+}
+
 TEST(launches, give_right_results_on_a_gpu) {
   const auto& backends = registry::instance().backends();
   if (!backends.contains("cuda")) { GTEST_SKIP() << "this build has no GPU backend"; }
@@ -370,6 +505,23 @@ TEST(launches, give_right_results_on_a_gpu) {
   }
   for (const variant& v : registry::instance().variants()) {
     const std::string name = v.name();
+    if (const auto* found = std::find(std::begin(shaped), std::end(shaped), name);
+        found != std::end(shaped)) {
+      const implementation* i = v.find("cuda", precision::float64, ordering::per_orientation);
+      const bool march = v.info.schedule == "march";
+      if (march && (v.info.feature.empty() || device->facts().bulk_copies)) {
+        verify_at_run_time(*device, *i, v,
+                           {"128x1x2,levels=2,min_blocks=2", "192x1x1,levels=3", "256x1x3,levels=1",
+                            "64x1x4,levels=1,constants=problem"});
+      } else if (v.info.feature == "pipeline") {
+        verify_at_run_time(*device, *i, v,
+                           {"32x12,stages=4,copy_bytes=8", "64x6,levels=3,stages=2,copy_bytes=16",
+                            "16x8,levels=0,stages=5,constants=problem"});
+      } else if (device->facts().bulk_copies) {
+        verify_at_run_time(*device, *i, v, {"32x12,stages=4", "64x6,levels=3,stages=2"});
+      }
+      continue;
+    }
     if (name != "nabla4/strided/kloop/separate" && name != "nabla4/indirect/kloop/separate" &&
         name != "nabla4_interpolate/strided/kloop/inlined_cached") {
       continue;

@@ -33,23 +33,21 @@
 //   static std::map<std::string, double> facts(          plan
 //       gpu::device&, const storage&, const launch&);
 //
-// A kernel that is compiled for shapes of blocks (its choices are each a compiled_shape or a
-// compiled_pipeline) has `template <class Shape, class Thread> operator()(Thread&)` and, where it
-// needs them,
+// A kernel that is compiled for shapes of its blocks (its choices are each a compiled_shape or a
+// compiled_pipeline) has `template <class Shape, class Thread> operator()(Thread&)`. What its host
+// code makes of a shape it makes of a launch that has it, with the formulas that Shape::shape goes
+// through in device code: other shapes are compiled at run time. `reject` knows those for which
+// that cannot be. Where the kernel needs them, there are
 //
-//   template <class Shape, class T>
-//   static constexpr std::size_t shared_bytes_of();      shared memory of a block
-//   template <class Shape, class Kernel, class F>
-//   static void describe_boxes(Kernel&, F tensor_map);   sets its tensor maps, each made by
-//                                                        tensor_map(gpu::tensor_box)
+//   template <class Kernel, class F>
+//   static void describe_boxes(Kernel&, const launch&, F tensor_map);   sets its tensor maps, each
+//                                                        made by tensor_map(gpu::tensor_box)
 //
 // and, if each is a compiled_shape,
 //
-//   template <class Shape>
-//   static gpu::extent3 grid(const rectangle&, index_t levels,   blocks; `resident` run at once
-//                            unsigned resident);
-//   template <class Shape>
-//   static unsigned cluster(index_t levels);             blocks along x that are one
+//   static gpu::extent3 grid(const rectangle&, index_t levels, const launch&,   blocks; `resident`
+//                            unsigned resident);                                run at once
+//   static unsigned cluster(index_t levels, const launch&);   blocks along x that are one
 #pragma once
 
 #include <icobench/gpu_kernel.hpp>
@@ -161,12 +159,10 @@ gpu::extent3 cover(const Mesh& mesh, const Domain& domain, index_t levels, const
 }
 
 // A block's shared memory. Throws `unsupported` where the device has less.
-template <class Family, class Compiled, class Mesh, class T>
+template <class Family, class Mesh, class T>
 std::size_t shared_bytes(const launch& l, const gpu::device_facts& facts) {
   std::size_t bytes = 0;
-  if constexpr (requires { Family::template shared_bytes_of<Compiled, T>(); }) {
-    bytes = Family::template shared_bytes_of<Compiled, T>();
-  } else if constexpr (requires { Family::template shared_bytes<Mesh, T>(l); }) {
+  if constexpr (requires { Family::template shared_bytes<Mesh, T>(l); }) {
     bytes = Family::template shared_bytes<Mesh, T>(l);
   }
   if (bytes > facts.shared_bytes_per_block) {
@@ -177,9 +173,8 @@ std::size_t shared_bytes(const launch& l, const gpu::device_facts& facts) {
   return bytes;
 }
 
-// Throws `unsupported` where a backend would refuse the launch or, worse, not notice.
-inline void check_launch(const gpu::extent3& grid, const launch& l,
-                         const gpu::device_facts& facts) {
+// Both throw `unsupported` where a backend would refuse the launch or, worse, not notice.
+inline void check_block(const launch& l, const gpu::device_facts& facts) {
   const auto threads = l.block.volume();
   const auto limit = facts.max_threads_per_block ? unsigned(facts.max_threads_per_block) : 1024u;
   if (threads > limit) {
@@ -190,6 +185,8 @@ inline void check_launch(const gpu::extent3& grid, const launch& l,
     throw unsupported("a block of " + std::to_string(l.block.z) +
                       " threads along levels exceeds the limit of 64");
   }
+}
+inline void check_grid(const gpu::extent3& grid) {
   if (grid.y > 65535 || grid.z > 65535) {
     throw unsupported("a grid of " + std::to_string(grid.y) + " x " + std::to_string(grid.z) +
                       " blocks in its second and third direction exceeds the limit of 65535");
@@ -300,13 +297,10 @@ template <class... Compiled>
 std::string choices(compiled_list<Compiled...>) {
   std::string text;
   const auto add = [&]<class C>(C) {
-    if constexpr (requires { C::levels; }) {
-      text += " " + to_string(launch{.block = C::block, .levels = C::levels});
-    } else if constexpr (has_shape<C>) {
-      text += " " + to_string(launch{.block = C::block,
-                                     .min_blocks = C::min_blocks,
-                                     .stages = C::stages,
-                                     .copy_bytes = C::copy_bytes});
+    if constexpr (has_shape<C>) {
+      launch shape = C::shape;
+      if (shape.cluster == 1) { shape.cluster = 0; }
+      text += " " + to_string(shape);
     } else {
       text += " min_blocks=" + std::to_string(C::min_blocks);
       if (C::tables == table_use::rows) { text += ",tables=rows"; }
@@ -320,16 +314,20 @@ std::string choices(compiled_list<Compiled...>) {
   return text;
 }
 
-template <class Family, class Compiled>
-constexpr bool has_own_grid() {
-  return requires(const rectangle& domain) {
-    Family::template grid<Compiled>(domain, 1, 1u);
-  };
+template <class... Compiled>
+constexpr bool has_shapes(compiled_list<Compiled...>) {
+  return (has_shape<Compiled> && ...);
 }
-template <class Family, class... Compiled>
-constexpr bool has_own_grid(compiled_list<Compiled...>) {
-  return (has_own_grid<Family, Compiled>() && ...);
-}
+template <class Family>
+constexpr bool has_own_grid = requires(const rectangle& domain, const launch& l) {
+  Family::grid(domain, 1, l, 1u);
+};
+template <class Family, class Mesh, class T>
+constexpr bool has_boxes = requires(typename Family::template kernel<Mesh, T>& kernel,
+                                    const launch& l,
+                                    gpu::tensor_map (*make)(const gpu::tensor_box&)) {
+  Family::describe_boxes(kernel, l, make);
+};
 
 // What a search may try of a kernel compiled in one way; `reject` narrows it.
 template <class Family, class Mesh, class Compiled>
@@ -339,13 +337,13 @@ launch_axes axes_of(Compiled) {
   axes.include(tuned, Compiled::max_threads);
   axes.compiled.min_blocks = Compiled::min_blocks;
   axes.compiled.tables = Compiled::tables;
-  if constexpr (has_shape<Compiled>) { axes.blocks = {Compiled::block}; }
-  if constexpr (requires { Compiled::levels; }) { axes.levels = {Compiled::levels}; }
-  if constexpr (requires { Compiled::stages; }) {
-    axes.compiled.stages = Compiled::stages;
-    axes.compiled.copy_bytes = Compiled::copy_bytes;
+  if constexpr (has_shape<Compiled>) {
+    axes.blocks = {Compiled::shape.block};
+    axes.compiled.stages = Compiled::shape.stages;
+    axes.compiled.copy_bytes = Compiled::shape.copy_bytes;
+    if (!Compiled::any_levels) { axes.levels = {Compiled::shape.levels}; }
   }
-  if constexpr (has_own_grid<Family, Compiled>()) {
+  if constexpr (has_own_grid<Family>) {
     axes.orders = {block_order::by_size};
     axes.adjacent = {false};
     axes.stores = {hint::by_kernel};
@@ -353,12 +351,6 @@ launch_axes axes_of(Compiled) {
   axes.narrow(tuned, [](const launch& l) { return rejection<Family>(l).empty(); });
   return axes;
 }
-
-// Whether a kernel may be compiled with other bounds at run time: bounds are no part of its type,
-// while a shape belongs to host code, too.
-template <class Mesh, class Compiled>
-constexpr bool takes_any_bounds = !has_shape<Compiled> && (Mesh::kind == access::indirect ||
-                                                           Compiled::tables == table_use::slots);
 
 // Threads of a block that a kernel is compiled for at run time: few choices, so that launches share
 // what is compiled.
@@ -393,20 +385,64 @@ std::vector<launch_axes> axes_at_run_time(Compiled) {
   return result;
 }
 
+// Whether a cap of registers is one (more than 255 no thread has), and leaves 64.
+constexpr bool caps_registers(const launch& l) {
+  const auto threads = l.block.volume() * unsigned(l.min_blocks);
+  return threads <= 1024 && (l.min_blocks == 1 || threads > 256);
+}
+
+// Other shapes: threads along levels (a march) or along rows (a pipeline).
+template <class Family, class Mesh, class Compiled>
+std::vector<launch_axes> shapes_at_run_time(Compiled) {
+  launch_axes axes = axes_of<Family, Mesh>(Compiled{});
+  axes.combine = [](const launch& l) { return caps_registers(l) && rejection<Family>(l).empty(); };
+  if (!has_boxes<Family, Mesh, double>) { axes.constants = {false, true}; }
+  axes.blocks.clear();
+  std::vector<launch_axes> result;
+  const auto add = [&](int stages, int copy_bytes, int cluster) {
+    launch l = Family::tuned(Mesh::kind);
+    l.stages = stages;
+    l.copy_bytes = copy_bytes;
+    l.cluster = cluster == Compiled::shape.cluster ? 0 : cluster;
+    if (!rejection<Family>(l).empty()) { return; }
+    for (l.min_blocks = 1; l.min_blocks <= 4; ++l.min_blocks) {
+      axes.compiled = l;
+      result.push_back(axes);
+    }
+  };
+  if constexpr (Compiled::any_levels) {
+    for (const unsigned x : {16u, 32u, 64u, 128u}) {
+      for (const unsigned y : {4u, 8u, 12u, 16u, 24u, 32u}) { axes.blocks.push_back({x, y, 1}); }
+    }
+    for (const int stages : {2, 3, 4, 5}) {
+      for (const int copy_bytes : {0, 8, 16}) { add(stages, copy_bytes, 0); }
+    }
+  } else {
+    for (const unsigned x : {32u, 64u, 96u, 128u, 192u, 256u}) {
+      for (unsigned z = 1; z <= 8; ++z) { axes.blocks.push_back({x, 1, z}); }
+    }
+    axes.levels = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    for (const int cluster : {1, 2, 4}) { add(0, 0, cluster); }
+  }
+  return result;
+}
+
 template <class Family, class Mesh, class... Compiled>
 launch_space space_of(compiled_list<Compiled...>) {
   launch_space space;
   const auto add = [&]<class C>(C choice) {
-    if (Mesh::kind == access::indirect || C::tables == table_use::slots) {
-      space.parts.push_back(axes_of<Family, Mesh>(choice));
+    if (Mesh::kind == access::strided && C::tables != table_use::slots) { return; }
+    space.parts.push_back(axes_of<Family, Mesh>(choice));
+    for (const launch_axes& axes : space.at_run_time) {
+      if (axes.compiled.tables == C::tables) { return; }
     }
-    if constexpr (takes_any_bounds<Mesh, C>) {
-      for (const launch_axes& axes : space.at_run_time) {
-        if (axes.compiled.tables == C::tables) { return; }
-      }
-      for (launch_axes& axes : axes_at_run_time<Family, Mesh>(choice)) {
-        space.at_run_time.push_back(std::move(axes));
-      }
+    const auto add_at_run_time = [&](std::vector<launch_axes> all) {
+      for (launch_axes& axes : all) { space.at_run_time.push_back(std::move(axes)); }
+    };
+    if constexpr (has_shape<C>) {
+      add_at_run_time(shapes_at_run_time<Family, Mesh>(choice));
+    } else {
+      add_at_run_time(axes_at_run_time<Family, Mesh>(choice));
     }
   };
   (add(Compiled{}), ...);
@@ -473,6 +509,20 @@ storage with_hints(storage s, const launch& l, stages<fused...>) {
   return s;
 }
 
+// The shape of a launch as C++ writes it: one like Compiled.
+template <class Compiled>
+std::string shape_name(const launch& l) {
+  const auto list = [](auto... numbers) {
+    std::string text;
+    ((text += (text.empty() ? "<" : ", ") + std::to_string(numbers)), ...);
+    return text + ">";
+  };
+  const gpu::extent3& b = l.block;
+  return Compiled::any_levels
+             ? "icobench::compiled_pipeline" + list(b.x, b.y, l.stages, l.copy_bytes, l.min_blocks)
+             : "icobench::compiled_shape" + list(b.x, b.y, b.z, l.levels, l.cluster, l.min_blocks);
+}
+
 // What is compiled at run time for this launch. A backend knows the header that its variants are in
 // where the program's sources say so.
 template <class Backend, class Family, class Compiled, class Mesh, class T>
@@ -482,7 +532,11 @@ gpu::kernel_source source_of(const storage& s, const launch& l) {
     using ordered_kernel = ordered<Kernel, Compiled>;
     gpu::kernel_source source{std::string(Backend::header), type_name<ordered_kernel>(),
                               sizeof(ordered_kernel), l.min_blocks, bound_at_run_time(l.block)};
-    if (l.grid > 0) {
+    if constexpr (has_shape<Compiled>) {  // the object is the same for each
+      source.type = "icobench::detail::in_order<" + type_name<Kernel>() + ", " +
+                    shape_name<Compiled>(l) + ">";
+      source.max_threads = unsigned(l.block.volume());
+    } else if (l.grid > 0) {
       source.type = type_name<taking_turns<Family, Mesh, T>>();
       source.size = sizeof(taking_turns<Family, Mesh, T>);
     }
@@ -502,11 +556,9 @@ gpu::kernel_source source_of(const storage& s, const launch& l) {
 template <class Backend, class Family, class Compiled, class Mesh, class T>
 typename Backend::function function_of(const gpu::device& device, const storage& s,
                                        const launch& l) {
-  if constexpr (takes_any_bounds<Mesh, Compiled>) {
-    if (!is_compiled_for<Compiled>(l)) {
-      return Backend::load(*device.compiler()->compile(
-          source_of<Backend, Family, Compiled, Mesh, T>(s, l), device.facts().architecture));
-    }
+  if (!is_compiled_for<Compiled>(l)) {
+    return Backend::load(*device.compiler()->compile(
+        source_of<Backend, Family, Compiled, Mesh, T>(s, l), device.facts().architecture));
   }
   using Kernel = ordered<typename Family::template kernel<Mesh, T>, Compiled>;
   return Backend::template compiled<typename Backend::template instance<Compiled>, Kernel>();
@@ -519,39 +571,36 @@ prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, co
   auto kernel = make_kernel<Kernel, Mesh, T, layout::ifirst>(s, computes);
   using ordered_kernel = ordered<Kernel, Compiled>;
   const gpu::device_facts facts = device.facts();
-  const std::size_t shared = shared_bytes<Family, Compiled, Mesh, T>(l, facts);
+  check_block(l, facts);
+  const std::size_t shared = shared_bytes<Family, Mesh, T>(l, facts);
+  const auto function = function_of<Backend, Family, Compiled, Mesh, T>(device, s, l);
   gpu::extent3 grid;
   unsigned cluster = 1;
-  if constexpr (requires(gpu::tensor_map(*make)(const gpu::tensor_box&)) {
-                  Family::template describe_boxes<Compiled>(kernel, make);
-                }) {
-    Family::template describe_boxes<Compiled>(kernel, [](const gpu::tensor_box& box) {
+  if constexpr (has_boxes<Family, Mesh, T>) {
+    Family::describe_boxes(kernel, l, [](const gpu::tensor_box& box) {
       check_tensor_box(box);
       return Backend::make_tensor_map(box);
     });
   }
-  if constexpr (has_own_grid<Family, Compiled>()) {
-    cluster = Family::template cluster<Compiled>(s.levels);
-    using instance = typename Backend::template instance<Compiled>;
-    const unsigned resident = Backend::template resident_blocks<instance, ordered_kernel>(
-        device, l.block, shared, cluster);
-    grid = Family::template grid<Compiled>(kernel.domain, s.levels, resident);
+  if constexpr (has_own_grid<Family>) {
+    cluster = Family::cluster(s.levels, l);
+    grid = Family::grid(kernel.domain, s.levels, l,
+                        Backend::resident_blocks(device, function, l.block, shared, cluster));
   } else {
     grid = cover<Family>(kernel.mesh, kernel.domain, s.levels, l);
   }
   // Kernels that make their own grid know the order of its blocks.
-  bool by_levels = !has_own_grid<Family, Compiled>() &&
-                   levels_first(l, coefficient_bytes<Mesh, T>(s, computes), facts);
+  bool by_levels =
+      !has_own_grid<Family> && levels_first(l, coefficient_bytes<Mesh, T>(s, computes), facts);
   // Points along y or z have a limit that those along x have not.
   if (l.order == block_order::by_size && std::max(grid.x, grid.y) > 65535) { by_levels = false; }
   if (by_levels) { grid = {grid.z, grid.x, grid.y}; }
-  check_launch(grid, l, facts);
+  check_grid(grid);
   const ordered_kernel in_turn{kernel, by_levels,
                                l.adjacent ? index_t(levels_of_thread(s.levels, l)) : 0};
   const gpu::memory_range kept = kept_range<T>(s, l, computes);
   const std::size_t set_aside = std::min(kept.bytes, facts.persisting_cache_bytes);
   const auto window = Backend::keep(kept, set_aside);
-  const auto function = function_of<Backend, Family, Compiled, Mesh, T>(device, s, l);
   const auto prepared = [&](gpu::extent3 blocks, const auto& called) -> prepared_kernel {
     gpu::kernel_facts of_kernel = Backend::inspect(device, function, blocks, l.block, shared);
     of_kernel.compiled_at_run_time = !is_compiled_for<Compiled>(l);
@@ -560,7 +609,7 @@ prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, co
               Backend::launch(device, function, blocks, block, shared, called, cluster, window);
             }};
   };
-  if constexpr (Backend::loads_images && takes_any_bounds<Mesh, Compiled>) {
+  if constexpr (Backend::loads_images && !has_shape<Compiled>) {
     if (l.grid > 0) {
       const auto most = std::min<unsigned long long>(
           grid.volume(), unsigned(l.grid) * unsigned(facts.multiprocessors));
@@ -591,14 +640,17 @@ bool use_compiled(const launch& l, const Use& use) {
   return use_first<Mesh>(
       typename Family::compiled{}, [&]<class C>(C) { return is_compiled_for<C>(l); }, use);
 }
-// The choice that is the same but for bounds.
+// The choice that is the same but for bounds, or the first shape: others are compiled like it.
+// Tensor maps have to be where the object is, not where its constants are.
 template <class Mesh, class Family, class Use>
-bool use_unbounded(const launch& l, const Use& use) {
+bool use_at_run_time(const launch& l, const Use& use) {
   const auto differs_in_bounds = [&]<class C>(C) {
-    if constexpr (takes_any_bounds<Mesh, C>) {
-      return l.tables == C::tables && l.stages == 0 && l.copy_bytes == 0;
+    if (l.tables != C::tables) { return false; }
+    if constexpr (has_shape<C>) {
+      return l.grid == 0 && (C::any_levels ? l.cluster : l.stages | l.copy_bytes) == 0 &&
+             !((l.constants || l.loads != hint::by_kernel) && has_boxes<Family, Mesh, double>);
     }
-    return false;
+    return (l.stages | l.copy_bytes | l.cluster) == 0;
   };
   return use_first<Mesh>(typename Family::compiled{}, differs_in_bounds, use);
 }
@@ -634,7 +686,7 @@ prepared_kernel prepare_kernel(const gpu::device& device, storage s, const launc
     // Levels and slots are aligned by the storage; rows of floats may start anywhere.
     if ((s.row | s.plane) % 2 != 0) { throw unsupported("bulk copies need rows of even length"); }
   }
-  constexpr bool own_grid = has_own_grid<Family>(typename Family::compiled{});
+  constexpr bool own_grid = has_own_grid<Family>;
   if (own_grid && (l.adjacent || l.order != block_order::by_size || l.stores != hint::by_kernel ||
                    l.loads != hint::by_kernel)) {
     refuse("this kernel orders its blocks, levels, stores and loads itself");
@@ -643,7 +695,7 @@ prepared_kernel prepare_kernel(const gpu::device& device, storage s, const launc
   prepared_kernel result;
   const auto prepare = [&]<class C>(C) {
     using reading = typename mesh_reading<Mesh, C::tables>::type;
-    result = prepare_compiled<Backend, Family, C, reading, T>(device, s, l);
+    result = prepare_compiled<Backend, Family, C, reading, T>(device, s, with_cluster<C>(l));
   };
   if (use_compiled<Mesh, Family>(l, prepare)) { return result; }
   const bool run_time_only = l.constants || l.grid > 0 || l.loads != hint::by_kernel;
@@ -655,8 +707,11 @@ prepared_kernel prepare_kernel(const gpu::device& device, storage s, const launc
                 " not among the compiled choices:" + choices(typename Family::compiled{});
   const std::string no_compiler = why_not_at_run_time<Backend>(device);
   if (!no_compiler.empty()) { refuse(reason + "; " + no_compiler); }
-  if (l.grid > 0 && !Backend::loads_images) { refuse(reason + "; not for this backend"); }
-  if (!use_unbounded<Mesh, Family>(l, prepare)) {
+  constexpr bool shaped = has_shapes(typename Family::compiled{});
+  if ((l.grid > 0 || shaped) && !Backend::loads_images) {
+    refuse(reason + "; not for this backend");
+  }
+  if (!use_at_run_time<Mesh, Family>(l, prepare)) {
     refuse(reason + (run_time_only ? ", which this kernel is not" : ""));
   }
   return result;
@@ -670,12 +725,10 @@ std::vector<gpu::kernel_source> sources_of(const storage& s, const std::vector<l
   const auto add = [&]<class Family>(const Family*) {
     const launch& l = launches.at(n++);
     if (!rejection<Family>(l).empty() || use_compiled<Mesh, Family>(l, [](auto) {})) { return; }
-    use_unbounded<Mesh, Family>(l, [&]<class C>(C) {
-      if constexpr (takes_any_bounds<Mesh, C>) {
-        using reading = typename mesh_reading<Mesh, C::tables>::type;
-        result.push_back(source_of<Backend, Family, C, reading, T>(
-            with_hints(s, l, typename Family::computes{}), l));
-      }
+    use_at_run_time<Mesh, Family>(l, [&]<class C>(C) {
+      using reading = typename mesh_reading<Mesh, C::tables>::type;
+      result.push_back(source_of<Backend, Family, C, reading, T>(
+          with_hints(s, l, typename Family::computes{}), with_cluster<C>(l)));
     });
   };
   (add(static_cast<const Families*>(nullptr)), ...);

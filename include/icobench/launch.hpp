@@ -32,6 +32,7 @@ struct launch {
   table_use tables = table_use::slots;
   int stages = 0;          // levels in shared memory at once, of kernels that copy them ahead
   int copy_bytes = 0;      // width of these copies, where it is a choice
+  int cluster = 0;         // the most blocks in a row that are one (sm_90); 0: as the kernel has it
   int grid = 0;            // at run time: blocks for a multiprocessor, which take turns; 0: cover
   bool constants = false;  // compiled at run time for the problem: sizes and strides are constants
   bool operator==(const launch&) const = default;
@@ -54,43 +55,54 @@ constexpr unsigned least_bound(unsigned threads) {
   return threads > max_block_threads ? threads : max_block_threads;
 }
 
-// The same for kernels that are compiled for a block and a number of levels, too. Up to so many
-// blocks in a row may be a cluster (sm_90).
-template <unsigned x, unsigned y, unsigned z, int levels_, unsigned cluster_ = 1>
-struct compiled_shape : compiled_for_threads<least_bound(x* y* z)> {
-  static constexpr gpu::extent3 block{x, y, z};
-  static constexpr int levels = levels_;
-  static constexpr unsigned cluster = cluster_;
+// The same for kernels that are compiled for a shape of their blocks: `shape` is all that a launch
+// of them says of it. Here for a block and a number of levels, and up to so many blocks in a row
+// may be a cluster (sm_90).
+template <unsigned x, unsigned y, unsigned z, int levels, int cluster = 1, int min_blocks_ = 1>
+struct compiled_shape : compiled_for_threads<least_bound(x* y* z), min_blocks_> {
+  static constexpr launch shape{
+      .block = {x, y, z}, .levels = levels, .min_blocks = min_blocks_, .cluster = cluster};
+  static constexpr bool any_levels = false;
 };
 
 // And for kernels that copy so many levels ahead to shared memory, so many bytes at a time.
-template <unsigned x, unsigned y, int stages_, int copy_bytes_ = 0, int min_blocks_ = 1>
+template <unsigned x, unsigned y, int stages, int copy_bytes = 0, int min_blocks_ = 1>
 struct compiled_pipeline : compiled_for_threads<least_bound(x* y), min_blocks_> {
-  static constexpr gpu::extent3 block{x, y, 1};
-  static constexpr int stages = stages_, copy_bytes = copy_bytes_;
+  static constexpr launch shape{
+      .block = {x, y, 1}, .min_blocks = min_blocks_, .stages = stages, .copy_bytes = copy_bytes};
+  static constexpr bool any_levels = true;
 };
 
 template <class Compiled>
 inline constexpr bool has_shape = requires {
-  Compiled::block;
+  Compiled::shape;
 };
+
+// The launch with the cluster that it means.
+template <class Compiled>
+constexpr launch with_cluster(launch l) {
+  if constexpr (has_shape<Compiled>) {
+    if (l.cluster == 0) { l.cluster = Compiled::shape.cluster; }
+  }
+  return l;
+}
 
 template <class Compiled>
 constexpr bool is_compiled_for(const launch& l) {
+  launch same = l;  // but for what is compiled
+  same.min_blocks = Compiled::min_blocks;
+  same.tables = Compiled::tables;
+  same.constants = false;
+  same.loads = hint::by_kernel;
+  same.stages = same.copy_bytes = same.cluster = same.grid = 0;
   if constexpr (has_shape<Compiled>) {
-    if (l.block != Compiled::block) { return false; }
+    same.block = Compiled::shape.block;
+    same.stages = Compiled::shape.stages;
+    same.copy_bytes = Compiled::shape.copy_bytes;
+    same.cluster = Compiled::shape.cluster;
+    if (!Compiled::any_levels) { same.levels = Compiled::shape.levels; }
   }
-  if constexpr (requires { Compiled::levels; }) {
-    if (l.levels != Compiled::levels) { return false; }
-  }
-  launch copies;  // what others than pipelines have
-  if constexpr (requires { Compiled::stages; }) {
-    copies.stages = Compiled::stages;
-    copies.copy_bytes = Compiled::copy_bytes;
-  }
-  return l.min_blocks == Compiled::min_blocks && l.block.volume() <= Compiled::max_threads &&
-         l.stages == copies.stages && l.copy_bytes == copies.copy_bytes &&
-         l.tables == Compiled::tables && !l.constants && l.grid == 0 && l.loads == hint::by_kernel;
+  return with_cluster<Compiled>(l) == same && l.block.volume() <= Compiled::max_threads;
 }
 
 }  // namespace icobench

@@ -17,7 +17,7 @@ namespace icobench {
 // One way a kernel is compiled, with every combination of the values. What the L2 cache is asked to
 // keep is no part of it: one launch's lines are missing to those it takes turns with.
 struct launch_axes {
-  launch compiled{};  // register cap, use of tables, stages
+  launch compiled{};  // register cap, use of tables, stages, cluster
   std::vector<gpu::extent3> blocks{};
   std::vector<int> levels{};
   std::vector<block_order> orders{};
@@ -26,6 +26,7 @@ struct launch_axes {
   std::vector<hint> loads{};
   std::vector<bool> constants{};
   std::vector<int> grids{};
+  bool (*combine)(const launch&) = nullptr;  // which values do, where not all
 
   std::vector<launch> all() const {
     std::vector<launch> result{compiled};
@@ -35,7 +36,10 @@ struct launch_axes {
         for (const auto& value : values) { (result.emplace_back(l)).*member = value; }
       }
     });
-    std::erase_if(result, [](const launch& l) { return l.adjacent && l.levels == 1; });  // the same
+    std::erase_if(result, [this](const launch& l) {
+      return (l.adjacent && l.levels == 1) ||  // the same as not adjacent
+             (combine && !combine(l));
+    });
     return result;
   }
 
@@ -120,17 +124,17 @@ inline launch_axes every_launch(access a, unsigned max_threads = max_block_threa
 }
 
 // The choices in which a launch differs from another, a bit each.
-inline constexpr std::size_t launch_choices = 13;
+inline constexpr std::size_t launch_choices = 14;
 inline constexpr std::string_view launch_choice_names[launch_choices] = {
     "block",   "levels", "min_blocks", "order",      "adjacent",  "stores", "loads",
-    "persist", "tables", "stages",     "copy_bytes", "constants", "grid"};
+    "persist", "tables", "stages",     "copy_bytes", "constants", "grid",   "cluster"};
 inline std::bitset<launch_choices> differing(const launch& a, const launch& b) {
   const bool each[launch_choices] = {
       a.block != b.block,   a.levels != b.levels,         a.min_blocks != b.min_blocks,
       a.order != b.order,   a.adjacent != b.adjacent,     a.stores != b.stores,
       a.loads != b.loads,   a.persist != b.persist,       a.tables != b.tables,
       a.stages != b.stages, a.copy_bytes != b.copy_bytes, a.constants != b.constants,
-      a.grid != b.grid};
+      a.grid != b.grid,     a.cluster != b.cluster};
   std::bitset<launch_choices> result;
   for (std::size_t n = 0; n < launch_choices; ++n) { result[n] = each[n]; }
   return result;

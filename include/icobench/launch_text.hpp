@@ -52,6 +52,7 @@ inline std::string to_string(const launch& l) {
   }
   if (l.stages != 0) { text += ",stages=" + std::to_string(l.stages); }
   if (l.grid != 0) { text += ",grid=" + std::to_string(l.grid); }
+  if (l.cluster != 0) { text += ",cluster=" + std::to_string(l.cluster); }
   if (l.copy_bytes != 0) { text += ",copy_bytes=" + std::to_string(l.copy_bytes); }
   return text;
 }
@@ -92,7 +93,7 @@ struct launch_number {
 inline constexpr launch_number launch_numbers[] = {
     {"levels=", &launch::levels, 0}, {"min_blocks=", &launch::min_blocks, 1},
     {"stages=", &launch::stages, 0}, {"copy_bytes=", &launch::copy_bytes, 0},
-    {"grid=", &launch::grid, 0},
+    {"grid=", &launch::grid, 0},     {"cluster=", &launch::cluster, 0},
 };
 
 inline bool take_named_number(std::string_view& text, launch& l) {

@@ -13,30 +13,31 @@
 namespace icobench::kernels {
 
 // The column where the first strip starts: even, so that copies of doubles are aligned.
-template <class Shape>
+template <class Chain>
 ICOBENCH_FUNCTION inline index_t march_start(const rectangle& d) {
-  return (d.i0 - Shape::chain::first_lane) & ~1;
+  return (d.i0 - Chain::first_lane) & ~1;
 }
-template <class Shape>
-ICOBENCH_FUNCTION inline index_t march_strips(const rectangle& d) {
-  static_assert(Shape::columns % 2 == 0, "every strip starts at an even column");
-  const index_t columns = d.i0 + d.ni - Shape::chain::first_lane - march_start<Shape>(d);
-  return (columns + Shape::columns - 1) / Shape::columns;
+// Strips of so many columns.
+template <class Chain>
+ICOBENCH_FUNCTION inline index_t march_strips(const rectangle& d, index_t columns) {
+  return ceil_div(d.i0 + d.ni - Chain::first_lane - march_start<Chain>(d), columns);
 }
 
-// Blocks that go along together: those of all levels of the same points, so that the coefficients
-// they share are still in the L2 cache, unless coefficients have levels.
-template <class Shape>
-ICOBENCH_FUNCTION inline index_t march_team(index_t levels) {
-  return Shape::chain::vertical ? 1 : Shape::groups(levels);
+// Blocks that go along together: those of all groups of levels at the same points, so that the
+// coefficients they share are still in the L2 cache, unless coefficients have levels.
+template <class Chain>
+ICOBENCH_FUNCTION inline index_t march_team(index_t groups) {
+  return Chain::vertical ? 1 : groups;
 }
 
 // Blocks of a march, at most as many as run at once, but one team at least.
-template <class Shape>
-gpu::extent3 march_blocks(const rectangle& domain, index_t levels, unsigned resident) {
-  const auto team = unsigned(march_team<Shape>(levels));
-  const auto strips = unsigned(march_strips<Shape>(domain));
-  const unsigned rows = unsigned(domain.nj) * strips * unsigned(Shape::groups(levels)) / team;
+template <class Chain>
+gpu::extent3 march_blocks(const rectangle& domain, index_t levels, const march_shape<Chain>& shape,
+                          unsigned resident) {
+  const index_t groups = ceil_div(levels, shape.levels);
+  const auto team = unsigned(march_team<Chain>(groups));
+  const auto strips = unsigned(march_strips<Chain>(domain, shape.columns));
+  const unsigned rows = unsigned(domain.nj) * strips * unsigned(groups) / team;
   return {team * std::clamp(resident / team, 1u, (rows + 3) / 4), 1, 1};
 }
 
@@ -44,9 +45,9 @@ gpu::extent3 march_blocks(const rectangle& domain, index_t levels, unsigned resi
 // strips before the next: teams side by side go in step, and whole rows are read at once. H200,
 // 594x514: bulk 9 per cent faster than with an equal share of all rows for each team, single
 // stencils that read directly 8 to 19.
-template <class Shape>
+template <class Chain>
 ICOBENCH_FUNCTION inline index_t march_parts(const rectangle& d, index_t strips, index_t teams) {
-  constexpr index_t begin = Shape::chain::before + 1;  // what it costs to begin one, in rows
+  constexpr index_t begin = Chain::before + 1;  // what it costs to begin one, in rows
   const index_t fewest = (strips + teams - 1) / teams;
   index_t best = 1, least = fewest * (d.nj + begin);
   for (index_t rounds = fewest; rounds < fewest + 4; ++rounds) {
@@ -65,22 +66,26 @@ template <class Operands, class Shape, class Rows, class Thread>
 class march {
   using T = typename Shape::element;
   using chain = typename Shape::chain;
-  static constexpr int count = Shape::count;
+  static constexpr auto shape = Shape::shape;
+  static constexpr int count = shape.count;
+  static_assert(shape.columns % 2 == 0, "every strip starts at an even column");
 
  public:
   ICOBENCH_DEVICE march(const Operands& f, const Thread& t) : f_(f), t_(t), rows_(f, t) {}
 
   ICOBENCH_DEVICE void run() {
     const rectangle& d = f_.domain;
-    const index_t groups = Shape::groups(f_.levels), team = march_team<Shape>(f_.levels);
+    const index_t groups = ceil_div(f_.levels, shape.levels), team = march_team<chain>(groups);
     const index_t block = index_t(t_.block().x), teams = index_t(t_.grid_dim().x) / team;
-    const index_t strips = march_strips<Shape>(d), parts = march_parts<Shape>(d, strips, teams);
+    const index_t strips = march_strips<chain>(d, shape.columns);
+    const index_t parts = march_parts<chain>(d, strips, teams);
     for (index_t n = block / team; n < strips * parts * (groups / team); n += teams) {
       const index_t part = n / strips % parts;
       const auto row = index_t(std::int64_t(d.nj) * part / parts);
       const auto end = index_t(std::int64_t(d.nj) * (part + 1) / parts);
       const index_t group = n / strips / parts * team + block % team;
-      walk(n % strips * Shape::columns, d.j0 + row, end - row, Shape::levels_of(group, f_.levels));
+      walk(n % strips * shape.columns, d.j0 + row, end - row,
+           march_levels_of(group, groups, f_.levels));
     }
   }
 
@@ -96,7 +101,7 @@ class march {
   // `results` rows from j0 on, of the strip that begins `first` columns after the first one.
   ICOBENCH_DEVICE void walk(index_t first, index_t j0, index_t results, march_levels levels) {
     const rectangle& d = f_.domain;
-    const index_t i0 = march_start<Shape>(d) + first, i = i0 + rows_.column();
+    const index_t i0 = march_start<chain>(d) + first, i = i0 + rows_.column();
     const auto lane = index_t(t_.thread().x % march_lanes) - chain::first_lane;
     const bool mine = lane >= 0 && lane < chain::lanes && i >= d.i0 && i < d.i0 + d.ni;
     const index_t steps = results + chain::before;
@@ -271,33 +276,52 @@ struct marching {
   static constexpr access only = access::strided;
   static constexpr ordering edges = ordering::per_orientation;
   static constexpr bool bulk_copies = bulk;
-  static constexpr bool clusters = ((Compiled::cluster > 1) || ...);
+  static constexpr bool clusters = ((Compiled::shape.cluster > 1) || ...);
 
-  template <class Choice, class T>
-  static constexpr std::size_t shared_bytes_of() {
-    return bulk ? march_buffer<march_shape<Chain, T, Choice>>::bytes : 0;
+  static std::string reject(const launch& l) {
+    const march_shape<Chain> shape{l};
+    if (l.block.x % march_lanes != 0 || l.block.y != 1 || shape.columns % 2 != 0) {
+      return "a march has whole sections of 32 threads along x, results in an even number of " +
+             std::string("columns, and one thread along y");
+    }
+    if (l.levels < 1 || l.levels > most_levels) {
+      return "a thread of a march has from 1 to " + std::to_string(most_levels) + " levels";
+    }
+    if (bulk && march_buffer<Chain, float>{l}.rows > shape.threads) {
+      return "each row that is copied needs a thread";
+    }
+    if (l.cluster > (clusters ? 8 : 1) || (l.cluster & (l.cluster - 1)) != 0) {
+      return "multicast has clusters of 1, 2, 4 or 8 blocks, others of one";
+    }
+    return "";
   }
-  template <class Choice>
-  static gpu::extent3 grid(const rectangle& domain, index_t levels, unsigned resident) {
-    return march_blocks<march_shape<Chain, double, Choice>>(domain, levels, resident);
+  template <class Mesh, class T>
+  static constexpr std::size_t shared_bytes(const launch& l) {
+    return bulk ? march_buffer<Chain, T>{l}.bytes : 0;
+  }
+  static gpu::extent3 grid(const rectangle& domain, index_t levels, const launch& l,
+                           unsigned resident) {
+    return march_blocks(domain, levels, march_shape<Chain>{l}, resident);
   }
   // The largest power of two that divides the blocks of a team: clusters of 3 and 5 were slower
   // than none.
-  template <class Choice>
-  static unsigned cluster(index_t levels) {
-    const auto groups = unsigned(march_shape<Chain, double, Choice>::groups(levels));
-    unsigned size = Choice::cluster;
+  static unsigned cluster(index_t levels, const launch& l) {
+    const index_t groups = ceil_div(levels, march_shape<Chain>{l}.levels);
+    int size = l.cluster;
     while (groups % size != 0) { size /= 2; }
-    return size;
+    return unsigned(size);
   }
 
   template <class Choice, class T, class Operands, class Thread>
   ICOBENCH_DEVICE static void run(const Operands& f, const Thread& t) {
-    using shape = march_shape<Chain, T, Choice>;
+    using shape = march_of<Chain, T, Choice>;
     using rows = std::conditional_t<bulk, copied_rows<Operands, shape, Thread>,
                                     direct_rows<Operands, shape, Thread>>;
     march<Operands, shape, rows, Thread>(f, t).run();
   }
+
+ private:
+  static constexpr int most_levels = 16;  // more are not held in registers
 };
 
 inline variant_info march_info(std::string_view chain, std::string_view fusion) {

@@ -56,27 +56,61 @@ ICOBENCH_FUNCTION inline auto march_values(const Operands& f) {
 struct march_levels {
   index_t first = 0, end = 0;
 };
+// Groups have equal parts, as nearly as can be.
+ICOBENCH_FUNCTION inline march_levels march_levels_of(index_t group, index_t groups,
+                                                      index_t all_levels) {
+  return {all_levels * group / groups, all_levels * (group + 1) / groups};
+}
 
-// The sizes of a block: lanes along the row, groups of `count` levels.
-template <class Chain_, class T, class Compiled>
+// The sizes of a block: lanes along the row, and along z threads with `count` levels each.
+template <class Chain>
 struct march_shape {
+  ICOBENCH_FUNCTION constexpr explicit march_shape(const launch& l) : chosen(l) {}
+
+  launch chosen;
+  int count = chosen.levels;
+  index_t columns = index_t(chosen.block.x / march_lanes) * Chain::lanes;
+  index_t levels = index_t(chosen.block.z) * chosen.levels;
+  index_t threads = index_t(chosen.block.volume());
+};
+
+// Its rows in shared memory.
+template <class Chain, class T>
+struct march_buffer {
+  ICOBENCH_FUNCTION constexpr explicit march_buffer(const launch& l) : shape(l) {}
+
+  march_shape<Chain> shape;
+  // Elements of a row: neighbours on each side, and a start that is aligned to 16 bytes.
+  static constexpr index_t unit = 16 / sizeof(T);
+  index_t pitch =
+      (shape.columns + index_t(march_lanes) - Chain::lanes + 1 + unit - 1) / unit * unit +
+      (sizeof(T) == 8 ? 0 : unit);
+  // u, v and values of the three edges of each level; 10 coefficients of each of the three edges,
+  // 12 of the vertex; 6 of the cells, of twice the length.
+  static constexpr index_t of_edge = 10;
+  index_t v = shape.levels, values = Chain::vectors * shape.levels;
+  index_t edge = values + Chain::values * shape.levels;
+  index_t vertex = edge + (Chain::edges ? 3 * of_edge : 0);
+  index_t cell = vertex + (Chain::vertices ? 12 : 0);
+  index_t rows = cell + (Chain::cells ? 6 : 0);
+  index_t elements = (2 * rows - cell) * pitch;
+  // The barriers, and as many steps as fit the 227 KB of a block of sm_90, or its share of the 228
+  // KB of a multiprocessor, 1 KB of each block less; more than four were not tried.
+  static constexpr std::size_t header = 128;
+  std::size_t step_bytes = std::size_t(elements) * sizeof(T);
+  int fitting =
+      int(((228 << 10) / std::size_t(shape.chosen.min_blocks) - (1 << 10) - header) / step_bytes);
+  int depth = fitting < 2 ? 2 : fitting < 4 ? fitting : 4;
+  std::size_t bytes = header + std::size_t(depth) * step_bytes;
+};
+
+// What device code has of a march that is compiled for a shape.
+template <class Chain_, class T, class Compiled>
+struct march_of {
   using element = T;
   using chain = Chain_;
-  static constexpr int count = Compiled::levels;
-  static constexpr unsigned cluster = Compiled::cluster;
-  static constexpr index_t columns = index_t(Compiled::block.x / march_lanes) * chain::lanes;
-  static constexpr index_t levels = index_t(Compiled::block.z) * count;
-  static constexpr index_t threads = index_t(Compiled::block.volume());
-
-  // Blocks that share all levels of their points.
-  ICOBENCH_FUNCTION static constexpr index_t groups(index_t all_levels) {
-    return (all_levels + levels - 1) / levels;
-  }
-  // They have equal parts, as nearly as can be.
-  ICOBENCH_FUNCTION static constexpr march_levels levels_of(index_t group, index_t all_levels) {
-    const index_t n = groups(all_levels);
-    return {all_levels * group / n, all_levels * (group + 1) / n};
-  }
+  static constexpr march_shape<chain> shape{Compiled::shape};
+  static constexpr march_buffer<chain, T> buffer{Compiled::shape};
 };
 
 // Where a thread of a march is.
@@ -95,7 +129,7 @@ class march_place {
   ICOBENCH_DEVICE explicit march_place(const Thread& t)
       : column_(index_t(t.thread().x / march_lanes) * Shape::chain::lanes +
                 index_t(t.thread().x % march_lanes)),
-        level_(index_t(t.thread().z) * Shape::count) {}
+        level_(index_t(t.thread().z) * Shape::shape.count) {}
 
   index_t column_, level_;  // in the block
   index_t first_ = 0;       // the block's first vertex in this row
@@ -149,36 +183,6 @@ class direct_rows : public march_place<Shape> {
   const Operands& f_;
 };
 
-// Rows in shared memory.
-template <class Shape>
-struct march_buffer {
-  using T = typename Shape::element;
-  using chain = typename Shape::chain;
-  // Elements of a row: neighbours on each side, and a start that is aligned to 16 bytes.
-  static constexpr index_t unit = 16 / sizeof(T);
-  static constexpr index_t pitch =
-      (Shape::columns + index_t(march_lanes) - chain::lanes + 1 + unit - 1) / unit * unit +
-      (sizeof(T) == 8 ? 0 : unit);
-  // u, v and values of the three edges of each level; 10 coefficients of each of the three edges,
-  // 12 of the vertex; 6 of the cells, of twice the length.
-  static constexpr index_t of_edge = 10;
-  static constexpr index_t v = Shape::levels, values = chain::vectors * Shape::levels;
-  static constexpr index_t edge = values + chain::values * Shape::levels;
-  static constexpr index_t vertex = edge + (chain::edges ? 3 * of_edge : 0);
-  static constexpr index_t cell = vertex + (chain::vertices ? 12 : 0);
-  static constexpr index_t rows = cell + (chain::cells ? 6 : 0);
-  // Where a row starts.
-  ICOBENCH_FUNCTION static constexpr index_t place(index_t row) {
-    return (row < cell ? row : 2 * row - cell) * pitch;
-  }
-  static constexpr index_t elements = place(rows);
-  // The barriers, and as many steps as fit the 227 KB of sm_90; more than four were not tried.
-  static constexpr std::size_t header = 128, step_bytes = std::size_t(elements) * sizeof(T);
-  static constexpr int fitting = int(((227 << 10) - header) / step_bytes);
-  static constexpr int depth = fitting < 2 ? 2 : fitting < 4 ? fitting : 4;
-  static constexpr std::size_t bytes = header + depth * step_bytes;
-};
-
 // Bulk copies bring the rows, a row a thread, as many steps ahead as fit. Blocks of a cluster have
 // different levels of the same points: the coefficients of all are copied by one.
 template <class Operands, class Shape, class Thread>
@@ -186,10 +190,12 @@ class copied_rows : public march_place<Shape> {
   using place = march_place<Shape>;
   using chain = typename Shape::chain;
   using T = typename Shape::element;
-  using buffer = march_buffer<Shape>;
-  static_assert(buffer::rows <= Shape::threads, "a thread copies one row");
+  static constexpr auto shape = Shape::shape;
+  static constexpr auto buffer = Shape::buffer;
+  static constexpr bool clusters = shape.chosen.cluster > 1;
+  static_assert(buffer.rows <= shape.threads, "a thread copies one row");
   static_assert(!chain::vertical, "coefficients are copied once for all levels");
-  static constexpr int depth = buffer::depth;
+  static constexpr int depth = buffer.depth;
 
  public:
   ICOBENCH_DEVICE copied_rows(const Operands& f, const Thread& t)
@@ -197,9 +203,9 @@ class copied_rows : public march_place<Shape> {
         f_(f),
         t_(t),
         barriers_(t.template shared<gpu::bulk_barrier>()),
-        buffers_(t.template shared<T>(buffer::header)) {
+        buffers_(t.template shared<T>(buffer.header)) {
     if (t.rank() == 0) {
-      for (int n = 0; n < depth; ++n) { t.init_bulk(barriers_[n], unsigned(buffer::rows)); }
+      for (int n = 0; n < depth; ++n) { t.init_bulk(barriers_[n], unsigned(buffer.rows)); }
     }
   }
 
@@ -207,28 +213,28 @@ class copied_rows : public march_place<Shape> {
     this->first_ = first;
     this->levels_ = levels;
     left_ = steps;
-    if (index_t(t_.rank()) < buffer::rows) { aim(index_t(t_.rank())); }
+    if (index_t(t_.rank()) < buffer.rows) { aim(index_t(t_.rank())); }
     t_.sync();
-    if constexpr (Shape::cluster > 1) {  // all have made their barriers
+    if constexpr (clusters) {  // all have made their barriers
       t_.arrive_cluster();
       t_.wait_cluster();
     }
     for (int n = 0; n < depth; ++n) { fetch(); }
   }
   ICOBENCH_DEVICE void wait() {
-    t_.wait_bulk(barriers_[use_.buffer], use_.phase);
+    t_.wait_bulk(barriers_[use_.step], use_.phase);
     const index_t v = this->first_;
-    const T* const rows = buffers_ + use_.buffer * buffer::elements + this->column_;
-    vectors_ = rows + shift(vertex_above()) + this->level_ * buffer::pitch;
-    vertex_ = rows + buffer::place(buffer::vertex) + shift(v);
-    cell_ = rows + this->column_ + buffer::place(buffer::cell) + shift(first_cell());
+    const T* const rows = buffers_ + use_.step * buffer.elements + this->column_;
+    vectors_ = rows + shift(vertex_above()) + this->level_ * buffer.pitch;
+    vertex_ = rows + place_of(buffer.vertex) + shift(v);
+    cell_ = rows + this->column_ + place_of(buffer.cell) + shift(first_cell());
     for (index_t colour = 0; colour < 3; ++colour) {
       edge_[colour] = rows + shift(edge_id(colour));
     }
   }
   // All that this thread reads of the step is read.
   ICOBENCH_DEVICE void release() {
-    if constexpr (Shape::cluster > 1) {
+    if constexpr (clusters) {
       t_.arrive_cluster();
     } else {
       t_.sync();
@@ -236,7 +242,7 @@ class copied_rows : public march_place<Shape> {
     }
   }
   ICOBENCH_DEVICE void next() {
-    if constexpr (Shape::cluster > 1) {
+    if constexpr (clusters) {
       t_.wait_cluster();
       fetch();
     }
@@ -245,24 +251,23 @@ class copied_rows : public march_place<Shape> {
   }
 
   ICOBENCH_DEVICE T u(int q, index_t di) const {
-    return vectors_[q * buffer::pitch + neighbour(di)];
+    return vectors_[q * buffer.pitch + neighbour(di)];
   }
   ICOBENCH_DEVICE T v(int q, index_t di) const {
-    return vectors_[(buffer::v + q) * buffer::pitch + neighbour(di)];
+    return vectors_[(buffer.v + q) * buffer.pitch + neighbour(di)];
   }
   ICOBENCH_DEVICE T value(int colour, int q) const {
-    return edge_[colour]
-                [(buffer::values + colour * Shape::levels + this->level_ + q) * buffer::pitch];
+    return edge_[colour][(buffer.values + colour * shape.levels + this->level_ + q) * buffer.pitch];
   }
   ICOBENCH_DEVICE nabla4<T> edge(int colour, int) const {
-    const T* const rows = edge_[colour] + buffer::place(buffer::edge + colour * buffer::of_edge);
+    const T* const rows = edge_[colour] + place_of(buffer.edge + colour * buffer.of_edge);
     nabla4<T> n;
     ICOBENCH_UNROLL_ALL
     for (int m = 0; m < 4; ++m) {
-      n.normal_1[m] = rows[m * buffer::pitch];
-      n.normal_2[m] = rows[(m + 4) * buffer::pitch];
+      n.normal_1[m] = rows[m * buffer.pitch];
+      n.normal_2[m] = rows[(m + 4) * buffer.pitch];
     }
-    const T vert_vert = rows[8 * buffer::pitch], primal = rows[9 * buffer::pitch];
+    const T vert_vert = rows[8 * buffer.pitch], primal = rows[9 * buffer.pitch];
     n.vert_vert_sq = vert_vert * vert_vert;
     n.edge_sq = primal * primal;
     return n;
@@ -271,8 +276,8 @@ class copied_rows : public march_place<Shape> {
     interpolate<T> i;
     ICOBENCH_UNROLL_ALL
     for (int m = 0; m < 6; ++m) {
-      i.coeff_1[m] = vertex_[m * buffer::pitch];
-      i.coeff_2[m] = vertex_[(m + 6) * buffer::pitch];
+      i.coeff_1[m] = vertex_[m * buffer.pitch];
+      i.coeff_2[m] = vertex_[(m + 6) * buffer.pitch];
     }
     return i;
   }
@@ -280,8 +285,8 @@ class copied_rows : public march_place<Shape> {
     verts2cells<T> c;
     ICOBENCH_UNROLL_ALL
     for (int m = 0; m < 3; ++m) {
-      c.coeff_1[m] = cell_[2 * m * buffer::pitch + half];
-      c.coeff_2[m] = cell_[2 * (m + 3) * buffer::pitch + half];
+      c.coeff_1[m] = cell_[2 * m * buffer.pitch + half];
+      c.coeff_2[m] = cell_[2 * (m + 3) * buffer.pitch + half];
     }
     return c;
   }
@@ -289,15 +294,20 @@ class copied_rows : public march_place<Shape> {
  private:
   // The buffers in turns; the phase of their barriers changes with each round.
   struct ring {
-    int buffer = 0;
+    int step = 0;
     unsigned phase = 0;
     ICOBENCH_DEVICE void advance() {
-      if (++buffer == depth) {
-        buffer = 0;
+      if (++step == depth) {
+        step = 0;
         phase ^= 1u;
       }
     }
   };
+
+  // Where a row starts.
+  ICOBENCH_DEVICE static constexpr index_t place_of(index_t row) {
+    return (row < buffer.cell ? row : 2 * row - buffer.cell) * buffer.pitch;
+  }
 
   // The first lane's western neighbour is not there, and what it gives is not used.
   ICOBENCH_DEVICE index_t neighbour(index_t di) const {
@@ -306,7 +316,7 @@ class copied_rows : public march_place<Shape> {
 
   // By how many elements rows start before their first column: copies are aligned to 16 bytes.
   ICOBENCH_DEVICE static index_t shift(index_t at) {
-    return sizeof(T) == 8 ? 0 : at & (buffer::unit - 1);
+    return sizeof(T) == 8 ? 0 : at & (buffer.unit - 1);
   }
 
   // First ids of the rows of a step. Vectors of nabla4 and edges to the southeast are those of the
@@ -321,33 +331,33 @@ class copied_rows : public march_place<Shape> {
 
   // Points this thread at row r of the first step: element at_ of a field that has limit_.
   ICOBENCH_DEVICE void aim(index_t r) {
-    const index_t n = Shape::levels;
+    const index_t n = shape.levels;
     advance_ = f_.mesh.row;
-    if (r < buffer::values) {
+    if (r < buffer.values) {
       if constexpr (chain::vectors > 0) {
         aim_at_level(r < n ? march_u<chain>(f_) : march_v<chain>(f_), vertex_above(), r % n);
       }
-    } else if (r < buffer::edge) {
+    } else if (r < buffer.edge) {
       if constexpr (chain::values > 0) {
-        aim_at_level(march_values<chain>(f_), edge_id((r - buffer::values) / n),
-                     (r - buffer::values) % n);
+        aim_at_level(march_values<chain>(f_), edge_id((r - buffer.values) / n),
+                     (r - buffer.values) % n);
       }
-    } else if (r < buffer::vertex) {
+    } else if (r < buffer.vertex) {
       if constexpr (chain::edges) {
-        const index_t slot = (r - buffer::edge) % buffer::of_edge;
+        const index_t slot = (r - buffer.edge) % buffer.of_edge;
         aim_at(slot < 4    ? f_.edge.normal_1
                : slot < 8  ? f_.edge.normal_2
                : slot == 8 ? f_.edge.inv_vert_vert_length
                            : f_.edge.inv_primal_edge_length,
-               edge_id((r - buffer::edge) / buffer::of_edge), slot < 8 ? slot % 4 : 0, 0);
+               edge_id((r - buffer.edge) / buffer.of_edge), slot < 8 ? slot % 4 : 0, 0);
       }
-    } else if (r < buffer::cell) {
+    } else if (r < buffer.cell) {
       if constexpr (chain::vertices) {
-        const index_t slot = r - buffer::vertex;
+        const index_t slot = r - buffer.vertex;
         aim_at(slot < 6 ? f_.vertex.coeff_1 : f_.vertex.coeff_2, this->first_, slot % 6, 0);
       }
     } else if constexpr (chain::cells) {
-      const index_t slot = r - buffer::cell;
+      const index_t slot = r - buffer.cell;
       aim_at(slot < 3 ? f_.cell.coeff_1 : f_.cell.coeff_2, first_cell(), slot % 3, 0);
       advance_ = 2 * f_.mesh.row;
     }
@@ -366,21 +376,21 @@ class copied_rows : public march_place<Shape> {
   // Copies the rows of the next step, if there is one.
   ICOBENCH_DEVICE void fetch() {
     if (left_-- <= 0) { return; }
-    if (const auto r = index_t(t_.rank()); r < buffer::rows) {
+    if (const auto r = index_t(t_.rank()); r < buffer.rows) {
       const index_t from = at_ - shift(at_);
-      const index_t length = r < buffer::cell ? buffer::pitch : 2 * buffer::pitch;
+      const index_t length = r < buffer.cell ? buffer.pitch : 2 * buffer.pitch;
       const index_t there = limit_ - from < length ? limit_ - from : length;
       const unsigned bytes = from >= 0 && there > 0 ? unsigned(there) * unsigned(sizeof(T)) : 0u;
-      gpu::bulk_barrier& barrier = barriers_[fill_.buffer];
+      gpu::bulk_barrier& barrier = barriers_[fill_.step];
       t_.expect_bulk(barrier, bytes);
       bool for_all = false, mine = true;
-      if constexpr (Shape::cluster > 1) {
-        for_all = t_.cluster_size() > 1 && r >= buffer::edge;
+      if constexpr (clusters) {
+        for_all = t_.cluster_size() > 1 && r >= buffer.edge;
         mine = !for_all || unsigned(r) % t_.cluster_size() == t_.cluster_rank();
       }
       if (bytes > 0 && mine) {
-        t_.copy_bulk(buffers_ + fill_.buffer * buffer::elements + buffer::place(r), field_ + from,
-                     bytes, barrier, for_all);
+        t_.copy_bulk(buffers_ + fill_.step * buffer.elements + place_of(r), field_ + from, bytes,
+                     barrier, for_all);
       }
       at_ += advance_;
     }

@@ -13,7 +13,7 @@ namespace icobench::kernels {
 template <bool cells, bool vertical, class Shape, class T, class Tiles, class Operands,
           class Thread>
 class pipeline {
-  using tile = level_tile<Shape, T>;
+  static constexpr level_tile<T> tile{Shape::shape};
   using mesh_type = decltype(Operands::mesh);
   static constexpr int depth = cells ? 2 : 1;  // stencils after nabla4
   static constexpr index_t planes = cells ? 5 : 3;
@@ -23,7 +23,7 @@ class pipeline {
       : f_(f),
         t_(t),
         point_(f.mesh, f.domain, halo, t),
-        results_(t.template shared<T>(tile::bytes)),
+        results_(t.template shared<T>(tile.bytes)),
         tiles_(f, t, first_vertex(halo)) {
     if constexpr (!vertical) { load(0); }
     at_vertex_ = f.vertex.stencil(point_.id);
@@ -37,14 +37,14 @@ class pipeline {
     const auto fetch = [&](index_t n) {
       tiles_.fetch(level(n) < w.end ? level(n) : w.first, n < count);
     };
-    for (index_t n = 0; n < Shape::stages - 1; ++n) { fetch(n); }
+    for (index_t n = 0; n < tile.stages - 1; ++n) { fetch(n); }
     ICOBENCH_NO_UNROLL
     for (index_t n = 0; n < count + depth; ++n) {
       if (n < count) { tiles_.wait(); }
       // Who writes results of a level has passed a barrier after the last read of those two levels
       // before; the same holds for the stage of the level before.
       t_.sync();
-      fetch(n + Shape::stages - 1);
+      fetch(n + tile.stages - 1);
       if (n < count) { compute_edges(n, level(n) < w.end ? level(n) : w.first); }
       if (n >= 1 && n <= count) { compute_vertex(n - 1, level(n - 1), w.end); }
       if constexpr (cells) {
@@ -56,18 +56,16 @@ class pipeline {
  private:
   // The threads as vertices, as mesh_of_block has them.
   ICOBENCH_DEVICE static strided_mesh<ordering::per_orientation> threads() {
-    return {tile::x, tile::threads};
+    return {tile.x, tile.threads};
   }
 
   ICOBENCH_DEVICE index_t first_vertex(const overlap& halo) const {
     const rectangle around = grown(f_.domain, halo);
     const gpu::index3 block = t_.block();
-    return f_.mesh.point(around, block.x * (unsigned(tile::x) - halo.x()),
-                         block.y * (unsigned(tile::y) - halo.y()));
+    return f_.mesh.point(around, block.x * (unsigned(tile.x) - halo.x()),
+                         block.y * (unsigned(tile.y) - halo.y()));
   }
-  ICOBENCH_DEVICE T* results(index_t n) const {
-    return results_ + (n % 2) * planes * tile::threads;
-  }
+  ICOBENCH_DEVICE T* results(index_t n) const { return results_ + (n % 2) * planes * tile.threads; }
   ICOBENCH_DEVICE void load(index_t k) {
     ICOBENCH_UNROLL_ALL
     for (int c = 0; c < 3; ++c) { at_edge_[c] = f_.edge.stencil(f_.mesh.id({point_.id, c}), k); }
@@ -79,7 +77,7 @@ class pipeline {
     const diamonds<T> u = tiles_.u(), v = tiles_.v();
     ICOBENCH_UNROLL_ALL
     for (int c = 0; c < 3; ++c) {
-      results(n)[c * tile::threads + me] = at_edge_[c](u(c), v(c), tiles_.z(c));
+      results(n)[c * tile.threads + me] = at_edge_[c](u(c), v(c), tiles_.z(c));
     }
     tiles_.next();
   }
@@ -88,8 +86,8 @@ class pipeline {
     if constexpr (cells) {
       if (has_six_edges(t_)) {
         const vector2<T> p = at_vertex_(edges_of_thread(threads(), results(n), me));
-        results(n)[3 * tile::threads + me] = p.u;
-        results(n)[4 * tile::threads + me] = p.v;
+        results(n)[3 * tile.threads + me] = p.u;
+        results(n)[4 * tile.threads + me] = p.v;
       }
     } else if (k < end && point_.has_result) {
       const vector2<T> p = at_vertex_(edges_of_thread(threads(), results(n), me));
@@ -103,7 +101,7 @@ class pipeline {
     const auto me = index_t(t_.rank());
     const cells_of_point<strided_mesh<ordering::per_orientation>> in_block(threads(), me);
     in_block.compute(f_.cell, f_.mesh.cell_of_point(point_.id, 0), at_cell_,
-                     results(n) + 3 * tile::threads, results(n) + 4 * tile::threads, k);
+                     results(n) + 3 * tile.threads, results(n) + 4 * tile.threads, k);
   }
 
   const Operands& f_;
@@ -134,15 +132,28 @@ struct pipelined {
   using tiles = std::conditional_t<boxes, box_tiles<Operands, Shape, T, Thread>,
                                    async_tiles<Operands, Shape, T, Thread>>;
 
-  template <class Shape, class T>
-  static constexpr std::size_t shared_bytes_of() {
-    return level_tile<Shape, T>::bytes +
-           2 * std::size_t(cells ? 5 : 3) * Shape::block.volume() * sizeof(T);
+  static std::string reject(const launch& l) {
+    if (l.block.z != 1) { return "a block has threads for one level"; }
+    if (l.stages < 2 || l.stages > 16) {
+      return "levels in shared memory at once are from 2 to 16: stages=3";
+    }
+    if (boxes ? l.copy_bytes != 0 : l.copy_bytes != 8 && l.copy_bytes != 16) {
+      return boxes ? "boxes are not copied by width" : "copies are of 8 or 16 bytes: copy_bytes=16";
+    }
+    if (boxes && (l.block.x > 248 || l.block.y > 248)) {
+      return "boxes have at most 256 elements a side";
+    }
+    return "";
+  }
+  template <class Mesh, class T>
+  static constexpr std::size_t shared_bytes(const launch& l) {
+    return level_tile<T>{l}.bytes +
+           2 * std::size_t(cells ? 5 : 3) * std::size_t(l.block.volume()) * sizeof(T);
   }
 
-  template <class Shape, class Kernel, class F>
-  requires(boxes) static void describe_boxes(Kernel& kernel, F tensor_map) {
-    kernel.maps = make_level_maps<Shape>(kernel.mesh, kernel.edge, kernel.levels, tensor_map);
+  template <class Kernel, class F>
+  requires(boxes) static void describe_boxes(Kernel& kernel, const launch& l, F tensor_map) {
+    kernel.maps = make_level_maps(kernel.mesh, kernel.edge, kernel.levels, l, tensor_map);
   }
 
   template <class Shape, class T, class Operands, class Thread>

@@ -14,7 +14,7 @@ from icobench.command import BadInput
 SCHEMA = pathlib.Path(__file__).parents[2] / "src" / "tune" / "journal.schema.json"
 VERSION = "icobench-tuning-journal-1"
 AXES = ("block", "levels", "min_blocks", "order", "adjacent", "stores", "tables", "stages",
-        "constants", "grid")
+        "constants", "grid", "cluster")
 
 
 @functools.cache
@@ -69,7 +69,8 @@ def problem(trial):
 
 def one_launch(text):
     result = dict(block="", levels="1", min_blocks="1", order="by_size", adjacent="no",
-                  stores="by_kernel", tables="slots", stages="0", constants="none", grid="cover")
+                  stores="by_kernel", tables="slots", stages="0", constants="none", grid="cover",
+                  cluster="0")
     for part in text.split(","):
         key, equals, value = part.partition("=")
         if part == "adjacent":

@@ -165,26 +165,6 @@ struct native_backend {
   template <class Compiled>
   using instance = Compiled;
 
-  // Blocks that the device runs at once. Clusters do not fit everywhere: their blocks run on one
-  // part of the device, and parts differ in size.
-  template <class Compiled, class Kernel>
-  static unsigned resident_blocks(const device& d, extent3 block, std::size_t shared_bytes,
-                                  [[maybe_unused]] unsigned cluster) {
-    const kernel_facts facts = inspect(d, compiled<Compiled, Kernel>(), {}, block, shared_bytes);
-    const int all = d.facts().multiprocessors * facts.blocks_per_multiprocessor;
-#if !defined(__HIPCC__)
-    if (cluster > 1) {
-      attributed_launch launch({cluster, 1, 1}, block, shared_bytes, cluster);
-      int clusters = 0;
-      native::check(
-          cudaOccupancyMaxActiveClusters(&clusters, &entry<Compiled, Kernel>, &launch.config),
-          "resident clusters");
-      return std::min(unsigned(all), unsigned(clusters) * cluster);
-    }
-#endif
-    return unsigned(all);
-  }
-
 #if defined(__HIPCC__)
   static constexpr bool loads_images = false;
 #else
@@ -236,6 +216,24 @@ struct native_backend {
                       shared_bytes),
                   "occupancy");
     return facts;
+  }
+
+  // Blocks that the device runs at once. Clusters do not fit everywhere: their blocks run on one
+  // part of the device, and parts differ in size.
+  static unsigned resident_blocks(const device& d, const function& f, extent3 block,
+                                  std::size_t shared_bytes, [[maybe_unused]] unsigned cluster) {
+    const kernel_facts facts = inspect(d, f, {}, block, shared_bytes);
+    const int all = d.facts().multiprocessors * facts.blocks_per_multiprocessor;
+#if !defined(__HIPCC__)
+    if (cluster > 1) {
+      attributed_launch launch({cluster, 1, 1}, block, shared_bytes, cluster);
+      int clusters = 0;
+      native::check(cudaOccupancyMaxActiveClusters(&clusters, f.address, &launch.config),
+                    "resident clusters");
+      return std::min(unsigned(all), unsigned(clusters) * cluster);
+    }
+#endif
+    return unsigned(all);
   }
 
   // What the L2 cache is to keep of a part of memory while a kernel runs, in the part set aside.

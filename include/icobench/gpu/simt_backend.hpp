@@ -35,12 +35,6 @@ struct simt_backend {
   struct kept_window {};  // no cache to keep lines in
   static kept_window keep(const memory_range&, std::size_t) { return {}; }
 
-  // They run one after another: as many as show how work is shared among them.
-  template <class Compiled, class Kernel>
-  static unsigned resident_blocks(const device&, extent3, std::size_t, unsigned) {
-    return 20;
-  }
-
   // All kernels are compiled with the program: bounds, which are all that run-time compilation
   // adds, mean nothing here.
   static constexpr bool loads_images = false;
@@ -51,6 +45,10 @@ struct simt_backend {
   }
   static function load(const compiled_kernel&) { return {}; }
 
+  // They run one after another: as many as show how work is shared among them.
+  static unsigned resident_blocks(const device&, const function&, extent3, std::size_t, unsigned) {
+    return 20;
+  }
   static kernel_facts inspect(const device&, const function&, extent3 grid, extent3 block,
                               std::size_t shared_bytes) {
     return {grid, block, shared_bytes, 0, 0, 0};
