@@ -74,8 +74,7 @@ std::vector<std::string> known_flags(const std::string& flags,
   const std::vector<std::string> words = words_of(flags);
   for (std::size_t n = 0; n < words.size(); ++n) {
     const std::string& word = words[n];
-    const std::string dashes = word.starts_with("--") ? "--" : "-";
-    std::string name = word.substr(dashes.size() - 1);
+    std::string name = word.substr(word.starts_with("--"));
     if (name.starts_with("-fno-")) { name.erase(2, 3); }
     const auto fits = [&](const build_flag& f) {
       const bool has_values = f.form_ == form::value || f.form_ == form::list;
@@ -84,14 +83,15 @@ std::vector<std::string> known_flags(const std::string& flags,
     };
     const auto flag = std::find_if(known.begin(), known.end(), fits);
     if (flag == known.end()) { continue; }
-    if (flag->form_ == form::alone) {
+    const bool whole = flag->form_ == form::alone || name != flag->name;
+    if (whole && flag->form_ != form::list) {
       result.push_back(word);
       continue;
     }
-    const bool next = name == flag->name && n + 1 < words.size();
-    std::string value = next ? words[++n] : name.substr(flag->name.size());
-    const std::string first = word.substr(0, dashes.size() - 1 + flag->name.size());
-    if (!next && flag->form_ != form::joined) { value.erase(0, 1); }  // its =
+    const std::string first = word.substr(0, word.find('='));
+    std::string value = whole                  ? word.substr(first.size() + 1)
+                        : n + 1 < words.size() ? words[++n]
+                                               : "";
     switch (flag->form_) {
       case form::pair:
         result.insert(result.end(), {first, value});

@@ -199,9 +199,10 @@ struct native_backend {
   static function load(const compiled_kernel& k) {
 #if defined(__HIPCC__)
     hipModule_t module = nullptr;
-    native::check(hipModuleLoadData(&module, k.image.data()), "load a kernel compiled at run time");
+    const auto bytes = std::make_shared<std::vector<char>>(k.image);  // HIP may not copy them
+    native::check(hipModuleLoadData(&module, bytes->data()), "load a kernel compiled at run time");
     std::shared_ptr<void> image(
-        module, [](void* loaded) { (void)hipModuleUnload(static_cast<hipModule_t>(loaded)); });
+        module, [bytes](void* loaded) { (void)hipModuleUnload(static_cast<hipModule_t>(loaded)); });
     hipFunction_t kernel = nullptr;
     native::check(hipModuleGetFunction(&kernel, module, compiled_kernel::name),
                   "find a kernel compiled at run time");
