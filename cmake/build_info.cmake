@@ -8,4 +8,8 @@ execute_process(
 if(NOT ICOBENCH_GIT_REVISION)
   set(ICOBENCH_GIT_REVISION unknown)
 endif()
+foreach(text ICOBENCH_CXX_FLAGS ICOBENCH_GPU_FLAGS) # in a string of C++
+  string(REPLACE "\\" "\\\\" ${text} "${${text}}")
+  string(REPLACE "\"" "\\\"" ${text} "${${text}}")
+endforeach()
 configure_file(${SOURCE_DIR}/src/bench/build_info.cpp.in ${OUTPUT} @ONLY)

@@ -1,25 +1,33 @@
-// Kernels compiled at run time: what is asked for, what NVRTC makes of it (no GPU is needed), the
-// cache; and the whole way on a GPU where there is one.
+// Kernels compiled at run time: what is asked for, what NVRTC and hipRTC make of it (no GPU is
+// needed), the cache; and the whole way on a GPU where there is one.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include <icobench/registry.hpp>
 
 #include "grids/torus.hpp"
 #include "src/problem/resident.hpp"
-#include "src/run_time/nvrtc.hpp"
+#include "src/run_time/vendor_compiler.hpp"
+#include "tests/scratch_folder.hpp"
 
-// The compiler keeps what it allocated: no fault of ours.
+// The compilers keep what they allocated: no fault of ours.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() {
-  return "leak:libnvrtc\n";
+  return "leak:libnvrtc\nleak:libamdhip64\nleak:libhiprtc\nleak:libamd_comgr\nleak:libLLVM\n";
+}
+// LLVM gives a thread another stack for signals, which the sanitizer would take for its own.
+extern "C" const char* __asan_default_options();
+extern "C" const char* __asan_default_options() {
+  return "use_sigaltstack=0";
 }
 
 namespace icobench {
@@ -27,26 +35,42 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* architecture = "sm_90";
-
-// A folder that goes with the test.
-class scratch_folder {
- public:
-  scratch_folder()
-      : path_(fs::temp_directory_path() / ("icobench_run_time_" + std::to_string(getpid()))) {
-    fs::remove_all(path_);
-  }
-  ~scratch_folder() { fs::remove_all(path_); }
-  const fs::path& path() const { return path_; }
-  std::vector<fs::path> files() const {
-    std::vector<fs::path> all;
-    for (const auto& entry : fs::directory_iterator(path_)) { all.push_back(entry.path()); }
-    return all;
-  }
-
- private:
-  fs::path path_;
+// A vendor's compiler, and what is known of it.
+struct vendor {
+  const char* name;
+  decltype(&make_nvrtc) make;
+  const char* variable;
+  const char* architecture;
+  const char* target;
+  const char* other;   // architecture
+  unsigned registers;  // of a multiprocessor
+  const char* not_a_type;
+  const char* host_flags;  // and what defines SIZE as 1
+  const char* unfused;     // each multiplication rounds
 };
+constexpr vendor vendors[] = {
+    {"nvrtc", &make_nvrtc, "ICOBENCH_NVRTC", "sm_90", "for sm_90a", "sm_80", 65536,
+     "error: namespace \"icobench\" has no",
+     "-O3 -Xcompiler=-O0 -Xcompiler '-Wall -DSIZE=2' --compiler-options -DSIZE=2 -lineinfo "
+     "-I/nowhere -isystem /nowhere -D SIZE=1 -Xptxas=-v,-warn-spills -Xfatbin=-no-compress",
+     "--fmad=false"},
+    {"hiprtc", &make_hiprtc, "ICOBENCH_HIPRTC", "gfx90a:sramecc+:xnack-",
+     "for gfx90a:sramecc+:xnack-", "gfx908", 131072,
+     "error: no type named 'no_such_kernel' in namespace 'icobench'",
+     "-O3 --rocm-path=/nowhere --rocm-device-lib-path=/nowhere -Xarch_host -DSIZE=2 -march=native "
+     "-I/nowhere -isystem /nowhere -D SIZE=1 -Wall -g -mllvm -amdgpu-early-inline-all=true",
+     "-ffp-contract=off"}};
+
+struct compilers : testing::TestWithParam<vendor> {
+  std::string architecture = GetParam().architecture;
+  std::shared_ptr<gpu::kernel_compiler> make(const char* driver = "",
+                                             kernel_cache cache = kernel_cache(""),
+                                             const std::string& flags = "") const {
+    return GetParam().make(driver, std::move(cache), flags);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(run_time, compilers, testing::ValuesIn(vendors),
+                         [](const auto& each) { return std::string(each.param.name); });
 
 // A variable of the environment for the length of a test.
 class variable {
@@ -175,9 +199,9 @@ TEST(spaces, have_shapes_that_can_be_compiled) {
   if (checked == 0) { GTEST_SKIP() << "this build has none of these kernels"; }
 }
 
-// Bounds are what NVRTC is for: the same kernel with fewer and fewer registers.
-TEST(nvrtc, compiles_a_space_without_a_gpu) {
-  const auto compiler = make_nvrtc("", kernel_cache(""));
+// Bounds are what they are for: the same kernel with fewer and fewer registers.
+TEST_P(compilers, compile_a_space_without_a_gpu) {
+  const auto compiler = make();
   if (const auto reason = compiler->unavailable(architecture); !reason.empty()) {
     GTEST_SKIP() << reason;
   }
@@ -191,10 +215,12 @@ TEST(nvrtc, compiles_a_space_without_a_gpu) {
   int least = 256;
   for (const gpu::kernel_source& s : all) {
     const auto made = compiler->compile(s, architecture);
-    EXPECT_FALSE(made->image.empty());
+    const std::string image(made->image.begin(), made->image.end());
+    EXPECT_NE(image.find(gpu::compiled_kernel::name), image.npos);
     EXPECT_GT(made->registers, 0) << made->log;
     EXPECT_LE(made->registers, least) << made->log;
-    EXPECT_LE(unsigned(made->registers) * s.max_threads * unsigned(s.min_blocks), 65536u);
+    EXPECT_LE(unsigned(made->registers) * s.max_threads * unsigned(s.min_blocks),
+              GetParam().registers);
     least = made->registers;
   }
   EXPECT_EQ(compiler->compile(all[1], architecture)->spill_bytes, 0u);
@@ -202,14 +228,16 @@ TEST(nvrtc, compiles_a_space_without_a_gpu) {
 }
 
 // Headers that hold kernels for tables, several stencils, shared memory.
-TEST(nvrtc, compiles_every_kind_of_kernel) {
-  const auto compiler = make_nvrtc("", kernel_cache(""));
+TEST_P(compilers, compile_every_kind_of_kernel) {
+  const auto compiler = make();
   if (const auto reason = compiler->unavailable(architecture); !reason.empty()) {
     GTEST_SKIP() << reason;
   }
   const std::pair<const char*, const char*> wanted[] = {
       {"nabla4/indirect/kloop/separate", "64,min_blocks=6"},
       {"nabla4/indirect/kloop/separate", "64,min_blocks=2,tables=by_vertex"},
+      {"nabla4/strided/naive/separate", "64,min_blocks=5"},
+      {"nabla4_interpolate/strided/kloop/inlined_v2v/shuffle", "32x4,min_blocks=5"},
       {"nabla4_interpolate/strided/kloop/inlined_cached", "32x8,levels=4,min_blocks=1"},
       {"nabla4_interpolate/strided/kloop/inlined_cached", "32x8,levels=4,min_blocks=2,grid=2"},
       {"nabla4/strided/kloop/separate", "64,grid=4"},
@@ -272,13 +300,13 @@ TEST(nvrtc, compiles_shapes) {
 }
 
 // The words that do not depend on where the data lies are constants of the kernel.
-TEST(nvrtc, compiles_for_a_problem) {
-  const auto compiler = make_nvrtc("", kernel_cache(""));
+TEST_P(compilers, compile_for_a_problem) {
+  const auto compiler = make();
   const std::string reason = compiler->unavailable(architecture);
   std::size_t checked = 0;
   for (const char* name : {"nabla4/strided/kloop/separate", shaped[3], shaped[5]}) {
     const implementation* i = gpu_implementation(name, precision::float64);
-    if (!i) { continue; }
+    if (!i || (name == shaped[3] && GetParam().name != std::string("nvrtc"))) { continue; }
     storage s;
     double data = 0;
     s.row = 594, s.plane = 305408, s.levels = 80;
@@ -305,34 +333,57 @@ TEST(nvrtc, compiles_for_a_problem) {
   if (!reason.empty()) { GTEST_SKIP() << reason; }
 }
 
-TEST(nvrtc, errors_are_those_of_the_compiler) {
-  const auto compiler = make_nvrtc("", kernel_cache(""));
+// Other loads, where the hint of a launch is a constant: elsewhere they stay what they are.
+TEST_P(compilers, compile_loads_that_stream) {
+  const implementation* i = gpu_implementation("nabla4/strided/kloop/separate", precision::float64);
+  if (!i) { GTEST_SKIP() << "this build has no GPU kernels"; }
+  const auto plain = sources(*i, "64,min_blocks=2").at(0),
+             streaming = sources(*i, "64,min_blocks=2,loads=streaming").at(0);
+  EXPECT_TRUE(plain.constants.empty());
+  std::map<std::uint32_t, int> hints;
+  for (const auto& [number, value] : streaming.constants) { ++hints[value]; }
+  // What lies at the edges, but for the result, is read at its own point only.
+  EXPECT_EQ(hints[std::uint32_t(hint::streaming)], 5);
+  EXPECT_EQ(hints[std::uint32_t(hint::by_kernel)], 3);
+  EXPECT_EQ(hints.size(), 2u);
+  const auto compiler = make();
   if (const auto reason = compiler->unavailable(architecture); !reason.empty()) {
     GTEST_SKIP() << reason;
   }
-  const auto message = [&](const gpu::kernel_source& s, const char* of) -> std::string {
+  EXPECT_NE(compiler->compile(plain, architecture)->image,
+            compiler->compile(streaming, architecture)->image);
+}
+
+TEST_P(compilers, report_what_is_wrong) {
+  const auto compiler = make();
+  if (const auto reason = compiler->unavailable(architecture); !reason.empty()) {
+    GTEST_SKIP() << reason;
+  }
+  const auto message = [&](const gpu::kernel_source& s) -> std::string {
     try {
-      compiler->compile(s, of);
+      compiler->compile(s, architecture);
     } catch (const gpu::device_error& error) { return error.what(); }
     return "no error";
   };
   const gpu::kernel_source unknown{"nabla4/kloop.hpp", "icobench::no_such_kernel", 8, 1, 256};
-  const std::string text = message(unknown, architecture);
-  EXPECT_NE(text.find("icobench::no_such_kernel from nabla4/kloop.hpp for sm_90a"), text.npos);
-  EXPECT_NE(text.find("error: namespace \"icobench\" has no"), text.npos) << text;
-  EXPECT_EQ(message(unknown, architecture), text);  // again
-  const std::string other = message({"nabla4/none.hpp", "icobench::range", 8, 1, 256}, "sm_90");
+  const std::string text = message(unknown);
+  const std::string what = "icobench::no_such_kernel from nabla4/kloop.hpp ";
+  EXPECT_NE(text.find(what + GetParam().target), text.npos) << text;
+  EXPECT_NE(text.find(GetParam().not_a_type), text.npos) << text;
+  EXPECT_EQ(message(unknown), text);  // again
+  const std::string other = message({"nabla4/none.hpp", "icobench::range", 8, 1, 256});
   EXPECT_NE(other.find("nabla4/none.hpp"), other.npos) << other;
-  const std::string size = message({"nabla4/kloop.hpp", "icobench::range", 12, 1, 256}, "sm_90");
-  EXPECT_NE(size.find("static assertion failed"), size.npos) << size;
+  const std::string size = message({"nabla4/kloop.hpp", "icobench::range", 12, 1, 256});
+  EXPECT_NE(size.find("sizeof(kernel) == 12"), size.npos) << size;
 }
 
-TEST(nvrtc, says_what_is_missing) {
+TEST_P(compilers, say_what_is_missing) {
   {
-    const variable none("ICOBENCH_NVRTC", "/nonexistent/libnvrtc.so");
-    const auto compiler = make_nvrtc("", kernel_cache(""));
+    const variable none(GetParam().variable, "/nonexistent/lib.so");
+    const auto compiler = make();
     const std::string reason = compiler->unavailable(architecture);
-    EXPECT_NE(reason.find("for want of libnvrtc: /nonexistent/libnvrtc.so"), reason.npos) << reason;
+    const std::string what = std::string("for want of lib") + GetParam().name;
+    EXPECT_NE(reason.find(what + ": /nonexistent/lib.so"), reason.npos) << reason;
     EXPECT_THROW(compiler->compile({}, architecture), gpu::device_error);
   }
   const variable none("ICOBENCH_HEADERS", "/nonexistent");
@@ -347,7 +398,7 @@ TEST(nvrtc, says_what_is_missing) {
 }
 
 TEST(cache, gives_back_what_it_got_and_nothing_damaged) {
-  const scratch_folder folder;
+  const test::scratch_folder folder;
   const kernel_cache cache(folder.path() / "deep" / "er");
   const gpu::compiled_kernel k{{'a', '\0', '\n', 'b'}, "said \"this\"\n", 40, 8};
   EXPECT_FALSE(cache.find("key"));
@@ -381,10 +432,10 @@ TEST(cache, is_where_the_user_wants_it) {
   EXPECT_EQ(kernel_cache::of_user().file_of("key").parent_path(), "/somewhere");
 }
 
-TEST(cache, serves_the_compiler) {
-  const scratch_folder folder;
+TEST_P(compilers, use_the_cache) {
+  const test::scratch_folder folder;
   const auto compiler = [&](const char* driver = "1") {
-    return make_nvrtc(driver, kernel_cache(folder.path()));
+    return make(driver, kernel_cache(folder.path()));
   };
   if (const auto reason = compiler()->unavailable(architecture); !reason.empty()) {
     GTEST_SKIP() << reason;
@@ -396,14 +447,74 @@ TEST(cache, serves_the_compiler) {
   ASSERT_EQ(folder.files().size(), 1u);
   const fs::path file = folder.files().front();
   const std::string whole = content(file);
+  fs::last_write_time(file, fs::last_write_time(file) - std::chrono::hours(1));
+  const auto written = fs::last_write_time(file);
   EXPECT_EQ(compiler()->compile(s, architecture)->image, image);
-  EXPECT_EQ(content(file), whole);  // not compiled again: the log has the time that took
+  EXPECT_EQ(fs::last_write_time(file), written);  // not compiled again
   std::ofstream(file, std::ios::binary) << whole.substr(0, whole.size() / 2);
   EXPECT_EQ(compiler()->compile(s, architecture)->image, image);
   EXPECT_GT(content(file).size(), whole.size() / 2 + 1);
   compiler("2")->compile(s, architecture);
-  compiler()->compile(s, "sm_80");
+  compiler()->compile(s, GetParam().other);
   EXPECT_EQ(folder.files().size(), 3u);
+  make("1", kernel_cache(folder.path()), GetParam().unfused)->compile(s, architecture);
+  EXPECT_EQ(folder.files().size(), 4u);
+  make("1", kernel_cache(folder.path()), "-I/nowhere")->compile(s, architecture);
+  EXPECT_EQ(folder.files().size(), 4u);
+}
+
+// What a build's flags do to its kernels they do to those of the run; the host's are not for them.
+TEST_P(compilers, get_the_flags_of_the_build) {
+  if (const auto reason = make()->unavailable(architecture); !reason.empty()) {
+    GTEST_SKIP() << reason;
+  }
+  const auto image = [&](const gpu::kernel_source& s, const char* flags) {
+    return make("", kernel_cache(""), flags)->compile(s, architecture)->image;
+  };
+  const char* const sized =
+      "decltype([](icobench::gpu::native_thread&) { static_assert(SIZE == 1); })";
+  EXPECT_FALSE(image({"nabla4/kloop.hpp", sized, 1, 1, 256}, GetParam().host_flags).empty());
+  const implementation* i = gpu_implementation("nabla4/strided/kloop/separate", precision::float64);
+  if (!i) { GTEST_SKIP() << "this build has no GPU kernels"; }
+  const gpu::kernel_source s = sources(*i, "64,min_blocks=5").at(0);
+  EXPECT_EQ(image(s, ""), image(s, "-I/nowhere"));
+  EXPECT_NE(image(s, ""), image(s, GetParam().unfused));
+}
+
+TEST(flags, known_ones_are_kept_in_every_spelling) {
+  using enum build_flag::form;
+  const std::vector<build_flag> known{
+      {"-fmad", value},  {"-Xptxas", list}, {"-ffast-math", alone}, {"-D", joined},
+      {"-ffp-", joined}, {"-mllvm", pair},  {"-Xcompiler", host}};
+  const std::vector<std::pair<std::string, std::vector<std::string>>> cases{
+      {"", {}},
+      {"-O3 -g file -fmadder", {}},
+      {" --fmad=false  -fmad true", {"--fmad=false", "-fmad=true"}},
+      {"-ffast-math -fno-fast-math", {"-ffast-math", "-fno-fast-math"}},
+      {"-Xptxas -v,-O2 --Xptxas=-v", {"-Xptxas=-v", "-Xptxas=-O2", "--Xptxas=-v"}},
+      {"-DA=1 -D B '-DC=\"x y\"'", {"-DA=1", "-DB", "-DC=\"x y\""}},
+      {"-ffp-contract=off -fno-fp-thing", {"-ffp-contract=off", "-fno-fp-thing"}},
+      {"-mllvm -option", {"-mllvm", "-option"}},
+      {"-Xcompiler -DA -Xcompiler=-DB -Xcompiler \"-DC -DD\" -DE", {"-DE"}},
+      {"-D", {"-D"}}};
+  for (const auto& [text, expected] : cases) {
+    EXPECT_EQ(known_flags(text, known), expected) << text;
+  }
+}
+
+// A library of ROCm 5.2 would end the program.
+TEST(hiprtc, refuses_an_architecture_that_it_does_not_know) {
+  const auto compiler = make_hiprtc("", kernel_cache(""));
+  if (const auto reason = compiler->unavailable("gfx90a"); !reason.empty()) {
+    GTEST_SKIP() << reason;
+  }
+  const std::string refusal = "nothing is compiled at run time: this libhiprtc does not know ";
+  for (const char* unknown : {"gfx99", "sm_90", ""}) {
+    EXPECT_EQ(compiler->unavailable(unknown), refusal + unknown);
+    EXPECT_THROW(compiler->compile({}, unknown), gpu::device_error);
+  }
+  const std::string newer = compiler->unavailable("gfx942:sramecc+:xnack-");  // from 5.7 on
+  EXPECT_TRUE(newer.empty() || newer == refusal + "gfx942") << newer;
 }
 
 // What a device asks for when it has a compiler, and what it says when it has none.
@@ -493,10 +604,11 @@ TEST(launches, of_other_shapes_are_not_for_the_cpu) {
 
 TEST(launches, give_right_results_on_a_gpu) {
   const auto& backends = registry::instance().backends();
-  if (!backends.contains("cuda")) { GTEST_SKIP() << "this build has no GPU backend"; }
+  const std::string backend = backends.contains("hip") ? "hip" : "cuda";
+  if (!backends.contains(backend)) { GTEST_SKIP() << "this build has no GPU backend"; }
   std::unique_ptr<gpu::device> device;
   try {
-    device = backends.at("cuda")();
+    device = backends.at(backend)();
   } catch (const gpu::device_error& error) { GTEST_SKIP() << error.what(); }
   const std::string of = device->facts().architecture;
   device->compile_with(make_compiler(*device));
@@ -526,7 +638,7 @@ TEST(launches, give_right_results_on_a_gpu) {
         name != "nabla4_interpolate/strided/kloop/inlined_cached") {
       continue;
     }
-    const implementation* i = v.find("cuda", precision::float64, ordering::per_orientation);
+    const implementation* i = v.find(backend, precision::float64, ordering::per_orientation);
     if (!i) { continue; }
     verify_at_run_time(
         *device, *i, v,

@@ -62,7 +62,7 @@ inline std::string one_level_only(const launch& l) {
 
 }  // namespace icobench
 
-#if !defined(__CUDACC_RTC__)
+#if !defined(ICOBENCH_AT_RUN_TIME)
 
 #include <cxxabi.h>
 

@@ -67,7 +67,7 @@ struct inlined_cached_indirect {
             {first_vertex, end < domain.end ? end : domain.end}};
   }
 
-#if !defined(__CUDACC_RTC__)
+#if !defined(ICOBENCH_AT_RUN_TIME)
   // The share of edges, as vertices need them, that are not in the window of the block.
   template <class Mesh>
   static std::map<std::string, double> facts(gpu::device& device, const storage& s,

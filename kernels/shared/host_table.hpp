@@ -1,7 +1,7 @@
 // A table of neighbours, back from the device.
 #pragma once
 
-#if !defined(__CUDACC_RTC__)
+#if !defined(ICOBENCH_AT_RUN_TIME)
 
 #include <vector>
 

@@ -23,7 +23,7 @@ std::unique_ptr<machine_monitor> open_rocm_smi(const std::string& pci_bus_id,
 // The first of some shared libraries that can be loaded.
 class library {
  public:
-  explicit library(std::initializer_list<const char*> names, int more_flags = 0) {
+  explicit library(const std::vector<const char*>& names, int more_flags = 0) {
     for (const char* name : names) {
       handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL | more_flags);
       if (handle_) { return; }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "src/device/facts.hpp"
-#include "src/run_time/nvrtc.hpp"
+#include "src/run_time/compiler.hpp"
 
 namespace icobench {
 

@@ -9,7 +9,7 @@
 
 #include "grids/grid_file.hpp"
 #include "src/bench/interrupt.hpp"
-#include "src/run_time/nvrtc.hpp"
+#include "src/run_time/compiler.hpp"
 
 namespace icobench {
 namespace {

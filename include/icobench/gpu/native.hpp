@@ -165,12 +165,9 @@ struct native_backend {
   template <class Compiled>
   using instance = Compiled;
 
-#if defined(__HIPCC__)
-  static constexpr bool loads_images = false;
-#else
   static constexpr bool loads_images = true;
-#endif
-  // A kernel as the runtime knows it: compiled with the program, or part of an image.
+  // A kernel as the runtime knows it: compiled with the program, or part of an image. HIP has other
+  // calls for the latter, whose address is a hipFunction_t.
   struct function {
     const void* address;
     std::shared_ptr<void> image = nullptr;
@@ -179,9 +176,17 @@ struct native_backend {
   static function compiled() {
     return {reinterpret_cast<const void*>(&entry<Compiled, Kernel>)};
   }
-  static function load([[maybe_unused]] const compiled_kernel& k) {
+  static function load(const compiled_kernel& k) {
 #if defined(__HIPCC__)
-    throw device_error("kernels are not compiled at run time for this backend");
+    hipModule_t module = nullptr;
+    const auto bytes = std::make_shared<std::vector<char>>(k.image);  // HIP may not copy them
+    native::check(hipModuleLoadData(&module, bytes->data()), "load a kernel compiled at run time");
+    std::shared_ptr<void> image(
+        module, [bytes](void* loaded) { (void)hipModuleUnload(static_cast<hipModule_t>(loaded)); });
+    hipFunction_t kernel = nullptr;
+    native::check(hipModuleGetFunction(&kernel, module, compiled_kernel::name),
+                  "find a kernel compiled at run time");
+    return {kernel, std::move(image)};
 #else
     cudaLibrary_t library = nullptr;
     native::check(
@@ -199,6 +204,9 @@ struct native_backend {
   // Facts of a launch.
   static kernel_facts inspect(const device& d, const function& f, extent3 grid, extent3 block,
                               std::size_t shared_bytes) {
+#if defined(__HIPCC__)
+    if (f.image) { return inspect_loaded(f, grid, block, shared_bytes); }
+#endif
     const void* const function = f.address;
     ICOBENCH_GPU(FuncAttributes) attributes{};
     native::check(ICOBENCH_GPU(FuncGetAttributes)(&attributes, function), "kernel attributes");
@@ -268,7 +276,15 @@ struct native_backend {
                      [[maybe_unused]] const kept_window& window = {}) {
     const ICOBENCH_GPU(Stream_t) stream = native::current_stream(d);
     void* arguments[] = {const_cast<Kernel*>(&kernel)};
-#if !defined(__HIPCC__)
+#if defined(__HIPCC__)
+    if (f.image) {
+      native::check(
+          hipModuleLaunchKernel(loaded(f), grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                unsigned(shared_bytes), stream, arguments, nullptr),
+          "launch");
+      return;
+    }
+#else
     if (cluster > 1 || window.num_bytes > 0) {
       attributed_launch launch(grid, block, shared_bytes, cluster, window);
       launch.config.stream = stream;
@@ -335,7 +351,27 @@ struct native_backend {
   static std::vector<device_facts> list();
 
  private:
-#if !defined(__HIPCC__)
+#if defined(__HIPCC__)
+  static hipFunction_t loaded(const function& f) {
+    return static_cast<hipFunction_t>(const_cast<void*>(f.address));
+  }
+  // Dynamic shared memory needs no permission on AMD.
+  static kernel_facts inspect_loaded(const function& f, extent3 grid, extent3 block,
+                                     std::size_t shared_bytes) {
+    kernel_facts facts{grid, block, shared_bytes};
+    int local_bytes = 0;
+    native::check(hipFuncGetAttribute(&facts.registers, HIP_FUNC_ATTRIBUTE_NUM_REGS, loaded(f)),
+                  "kernel attributes");
+    native::check(hipFuncGetAttribute(&local_bytes, HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, loaded(f)),
+                  "kernel attributes");
+    facts.local_bytes = std::size_t(local_bytes);
+    native::check(
+        hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
+            &facts.blocks_per_multiprocessor, loaded(f), int(block.volume()), shared_bytes),
+        "occupancy");
+    return facts;
+  }
+#else
   // The runtime's own description, which refers to its attributes.
   struct attributed_launch {
     cudaLaunchAttribute attributes[2]{};

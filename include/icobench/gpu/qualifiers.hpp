@@ -1,8 +1,8 @@
 // Marks of functions that GPU code calls. With a host compiler they are plain functions.
 #pragma once
 
-#if defined(__HIPCC__)
-#include <hip/hip_runtime.h>  // HIP's marks are macros of this header
+#if defined(__HIPCC__) && !defined(ICOBENCH_AT_RUN_TIME)
+#include <hip/hip_runtime.h>  // HIP's marks are macros of this header, or known to hipRTC
 #endif
 
 #if defined(__CUDACC__) || defined(__HIPCC__)

@@ -1,13 +1,21 @@
 // The words of the standard library that kernel headers use, for compilers that have no library:
-// NVRTC, to which each standard header is this one. What belongs to the host is read there, never
-// compiled: a name is enough.
+// NVRTC and hipRTC, to which each standard header is this one. What belongs to the host is read
+// there, never compiled: a name is enough.
 #pragma once
 
-#if defined(__CUDACC_RTC__)
+#if defined(ICOBENCH_AT_RUN_TIME)
 
+#if defined(__CUDACC_RTC__)
 #define __builtin_memcpy memcpy  // not known under that name
+#endif
 
 namespace std {
+
+// Some hipRTCs have some of these words: a word of std itself comes before one that std uses.
+namespace icobench_words {}
+using namespace icobench_words;
+
+namespace icobench_words {
 
 using size_t = decltype(sizeof 0);
 using ptrdiff_t = decltype(static_cast<char*>(nullptr) - static_cast<char*>(nullptr));
@@ -74,6 +82,7 @@ string to_string(Number) {
   return {};
 }
 
+}  // namespace icobench_words
 }  // namespace std
 
 #endif

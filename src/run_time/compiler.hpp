@@ -1,5 +1,5 @@
-// Run-time compilation for NVIDIA's GPUs. The library, libnvrtc, is found when it is needed: the
-// program starts without it. Compiling needs no GPU.
+// Run-time compilation for NVIDIA's and AMD's GPUs. The vendor's library is found when it is
+// needed: the program starts without it. Compiling needs no GPU.
 #pragma once
 
 #include <icobench/gpu/device.hpp>
@@ -23,8 +23,12 @@ struct header_folders {
   std::string hash() const;
 };
 
-// `driver`: its version, part of what cached kernels are for.
-std::shared_ptr<gpu::kernel_compiler> make_nvrtc(std::string driver, kernel_cache);
+// `driver`: its version, part of what cached kernels are for. `flags`: those of the build, as nvcc
+// or clang got them; what changes the code of a kernel is passed on.
+std::shared_ptr<gpu::kernel_compiler> make_nvrtc(std::string driver, kernel_cache,
+                                                 const std::string& flags = "");
+std::shared_ptr<gpu::kernel_compiler> make_hiprtc(std::string driver, kernel_cache,
+                                                  const std::string& flags = "");
 
 // The compiler for a device, or null where its backend has none. Devices share what is compiled.
 std::shared_ptr<gpu::kernel_compiler> make_compiler(const gpu::device&);
