@@ -258,6 +258,7 @@ TEST_P(compilers, compile_every_kind_of_kernel) {
 
 // Shapes that are not compiled with the program: some that are asked for, some of each space.
 TEST(nvrtc, compiles_shapes) {
+  constexpr const char* architecture = "sm_90";
   const auto compiler = make_nvrtc("", kernel_cache(""));
   if (const auto reason = compiler->unavailable(architecture); !reason.empty()) {
     GTEST_SKIP() << reason;
