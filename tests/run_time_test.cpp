@@ -601,6 +601,7 @@ TEST(launches, of_other_shapes_are_not_for_the_cpu) {
   expect("96x1x3", "; not for this backend");
   expect("80x1x2", "whole sections of 32 threads along x");
   expect("64x1x1", "each row that is copied needs a thread");
+  expect("1024x1x4", "a block of 4096 threads exceeds the limit of 1024");
 }
 
 TEST(launches, give_right_results_on_a_gpu) {
