@@ -29,7 +29,7 @@ struct compiled_kernel {
 
   std::vector<char> image;      // what the runtime loads; the kernel has the name above in it
   std::string log;              // what the compiler said
-  int registers = 0;            // a thread's
+  int registers = 0;            // a thread's; 0 where unknown
   std::size_t spill_bytes = 0;  // what it stores for want of them
 };
 
