@@ -1,7 +1,7 @@
 // A thread walks the levels of two neighbouring vertices, with vector loads and stores along i.
 //
 // Trades parallelism and registers (24 coefficients) for instructions: 10 loads and 2 stores of a
-// pair of vertices and level instead of 12 and 4. Not measured yet.
+// pair of vertices and level instead of 12 and 4. H200, 594x514: 302 us, as kloop (301 to 304).
 #pragma once
 
 #include <shared/pairs.hpp>

@@ -2,7 +2,8 @@
 // along i.
 //
 // Trades parallelism and registers (60 coefficients) for instructions: z and results of two edges
-// are one load and store. Not measured yet.
+// are one load and store. H200, 594x514 (298x257): 912 us (230), kloop 517 (131), as 216 registers
+// leave a multiprocessor 9 warps to wait for loads with.
 #pragma once
 
 #include <shared/pairs.hpp>
