@@ -75,7 +75,7 @@ seen look() {
   return {{&chain_table, &field_table, &torus::diamond, &torus::pair_c2v2e,
            reinterpret_cast<const void*>(&registry::instance), &registry::instance(),
            reinterpret_cast<const void*>(&parse_launch),
-           reinterpret_cast<const void*>(&detail::check_launch),
+           reinterpret_cast<const void*>(&detail::block_rejection),
            reinterpret_cast<const void*>(&cpu_backend::open),
            reinterpret_cast<const void*>(&gpu::simt_backend::open)},
           f.result(),

@@ -53,6 +53,18 @@ constexpr bool reads_ordering_of() {
   return true;
 }
 
+// Why no GPU runs such a block, else "": a backend would refuse it or, worse, not notice.
+inline std::string block_rejection(const gpu::extent3& block) {
+  if (block.volume() > 1024) {
+    return "a block of " + std::to_string(block.volume()) + " threads exceeds the limit of 1024";
+  }
+  if (block.z > 64) {
+    return "a block of " + std::to_string(block.z) +
+           " threads along levels exceeds the limit of 64";
+  }
+  return "";
+}
+
 // Why a launch will not do for this kernel, else "".
 template <class Family>
 std::string rejection(const launch& l) {
@@ -61,14 +73,7 @@ std::string rejection(const launch& l) {
     return "blocks overlap: they need more than " + std::to_string(halo.x()) + " x " +
            std::to_string(halo.y()) + " threads";
   }
-  // A backend would refuse these or, worse, not notice.
-  if (l.block.volume() > 1024) {
-    return "a block of " + std::to_string(l.block.volume()) + " threads exceeds the limit of 1024";
-  }
-  if (l.block.z > 64) {
-    return "a block of " + std::to_string(l.block.z) +
-           " threads along levels exceeds the limit of 64";
-  }
+  if (const std::string reason = block_rejection(l.block); !reason.empty()) { return reason; }
   if constexpr (requires { Family::reject(l); }) { return Family::reject(l); }
   return "";
 }

@@ -143,17 +143,14 @@ std::vector<launch> driver::launches_for(const variant& v, const implementation&
                                          const std::string& text) {
   std::vector<launch> result = parse_launches(text, v.name(), tuned(v, i));
   if (text.empty() || i.backend == "cpu") { return result; }
-  const gpu::device_facts facts = workspace_.device(i.backend).facts();
   for (const launch& l : result) {
     if (l.persist != kept::nothing && options_.sampling_.cache == cache_mode::cold &&
         options_.times()) {
       throw input_error("--launch " + text + ": what it keeps outlives the eviction of a cold " +
                         "cache: measure with --cache warm");
     }
-    try {
-      detail::check_launch({1, 1, 1}, l, facts);
-    } catch (const unsupported& reason) {
-      throw input_error("--launch " + text + ": " + reason.what());
+    if (const std::string reason = detail::block_rejection(l.block); !reason.empty()) {
+      throw input_error("--launch " + text + ": " + reason);
     }
   }
   return result;
