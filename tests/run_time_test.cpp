@@ -350,6 +350,12 @@ TEST_P(compilers, compile_loads_that_stream) {
   }
   EXPECT_NE(compiler->compile(plain, architecture)->image,
             compiler->compile(streaming, architecture)->image);
+  const implementation* tables =
+      gpu_implementation("nabla4/indirect/kloop/separate", precision::float32);
+  if (!tables) { return; }
+  for (const char* text : {"64,loads=streaming", "64,loads=streaming,constants=problem"}) {
+    EXPECT_GT(compiler->compile(sources(*tables, text).at(0), architecture)->registers, 0);
+  }
 }
 
 TEST_P(compilers, report_what_is_wrong) {

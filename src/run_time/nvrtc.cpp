@@ -58,15 +58,28 @@ class nvrtc final : public vendor_compiler {
     const bool specific = architecture.size() > 5 || architecture >= "sm_90";
     return architecture.ends_with('a') || !specific ? architecture : architecture + "a";
   }
+  // What comes from its own cache (12.9 and later) has no log, in which registers and spills are;
+  // ours keeps both.
+  std::string prepare(const detail::library& l) override {
+    int major = 0, minor = 0;
+    if (const auto version = l.find<int(int*, int*)>("nvrtcVersion")) { version(&major, &minor); }
+    has_cache_ = std::pair(major, minor) >= std::pair(12, 9);
+    return "";
+  }
   std::vector<std::string> options() const override {
-    return {"--std=c++20",
-            "--device-as-default-execution-space",  // host functions are read, never compiled
-            "--ptxas-options=-v"};
+    std::vector<std::string> all{
+        "--std=c++20",
+        "--device-as-default-execution-space",  // host functions are read, never compiled
+        "--ptxas-options=-v"};
+    if (has_cache_) { all.emplace_back("--no-cache"); }
+    return all;
   }
   void describe(gpu::compiled_kernel& k) const override {
     k.registers = int(number_before(k.log, " registers"));
     k.spill_bytes = std::size_t(number_before(k.log, " bytes spill stores"));
   }
+
+  bool has_cache_ = false;
 };
 
 }  // namespace

@@ -26,24 +26,37 @@ ICOBENCH_FUNCTION inline T load_readonly(const T* p) {
 }
 
 // The same, evicted first from the caches if `streaming`, where that is known when the kernel is
-// compiled: at run time. Elsewhere it is ignored, since a choice would cost each load instructions.
+// compiled: at run time. Elsewhere it is ignored, since a choice would cost each load instructions;
+// and so it is for ids.
 template <class T>
-ICOBENCH_FUNCTION inline T load(const T* p, [[maybe_unused]] bool streaming) {
-#if defined(ICOBENCH_KNOWN_WORDS) && defined(__CUDACC_RTC__)
-  if (streaming) {
-    T value;
-    if constexpr (sizeof(T) == 8) {
-      asm("ld.global.cs.nc.f64 %0, [%1];" : "=d"(value) : "l"(p));
-    } else {
-      asm("ld.global.cs.nc.f32 %0, [%1];" : "=f"(value) : "l"(p));
-    }
-    return value;
-  }
-#elif defined(ICOBENCH_KNOWN_WORDS)
-  if (streaming) { return __builtin_nontemporal_load(p); }
-#endif
+ICOBENCH_FUNCTION inline T load(const T* p, bool) {
   return load_readonly(p);
 }
+#if defined(ICOBENCH_KNOWN_WORDS)
+#if defined(__CUDACC_RTC__)
+ICOBENCH_DEVICE inline double load_streaming(const double* p) {
+  double value;
+  asm("ld.global.cs.nc.f64 %0, [%1];" : "=d"(value) : "l"(p));
+  return value;
+}
+ICOBENCH_DEVICE inline float load_streaming(const float* p) {
+  float value;
+  asm("ld.global.cs.nc.f32 %0, [%1];" : "=f"(value) : "l"(p));
+  return value;
+}
+#else
+template <class T>
+ICOBENCH_DEVICE inline T load_streaming(const T* p) {
+  return __builtin_nontemporal_load(p);
+}
+#endif
+ICOBENCH_DEVICE inline double load(const double* p, bool streaming) {
+  return streaming ? load_streaming(p) : load_readonly(p);
+}
+ICOBENCH_DEVICE inline float load(const float* p, bool streaming) {
+  return streaming ? load_streaming(p) : load_readonly(p);
+}
+#endif
 
 // The same for a row of numbers that starts at a multiple of 16 bytes and is padded to one: 16
 // bytes a load.
