@@ -628,7 +628,7 @@ TEST(launches, give_right_results_on_a_gpu) {
       const bool march = v.info.schedule == "march";
       if (march && (v.info.feature.empty() || device->facts().bulk_copies)) {
         verify_at_run_time(*device, *i, v,
-                           {"128x1x2,levels=2,min_blocks=2", "192x1x1,levels=3", "256x1x3,levels=1",
+                           {"128x1x2,levels=2,min_blocks=2", "192x1x1,levels=3", "96x1x3,levels=1",
                             "64x1x4,levels=1,constants=problem"});
       } else if (v.info.feature == "pipeline") {
         verify_at_run_time(*device, *i, v,
