@@ -99,7 +99,7 @@ TEST(numbering, distances_of_rows) {
   EXPECT_EQ(elements_of(row_pitch::aligned, 594, 8), 608);
   EXPECT_EQ(elements_of(row_pitch::aligned, 608, 8), 608);
   EXPECT_EQ(elements_of(row_pitch::aligned, 594, 4), 608);
-  for (const std::size_t bytes : {4, 8}) {
+  for (const std::size_t bytes : {std::size_t(4), std::size_t(8)}) {
     for (index_t nx = 2; nx < 70; nx += 2) {
       const index_t row = elements_of(row_pitch::staggered, nx, bytes);
       EXPECT_EQ(std::size_t(row) * bytes % 32, 16u);
