@@ -47,6 +47,7 @@ ICOBENCH_DEVICE inline float load_streaming(const float* p) {
 #else
 template <class T>
 ICOBENCH_DEVICE inline T load_streaming(const T* p) {
+  asm("" : "+v"(p));  // else clang joins it with the other load before it knows which one is meant
   return __builtin_nontemporal_load(p);
 }
 #endif
