@@ -354,7 +354,8 @@ TEST_P(compilers, compile_loads_that_stream) {
       gpu_implementation("nabla4/indirect/kloop/separate", precision::float32);
   if (!tables) { return; }
   for (const char* text : {"64,loads=streaming", "64,loads=streaming,constants=problem"}) {
-    EXPECT_GT(compiler->compile(sources(*tables, text).at(0), architecture)->registers, 0);
+    // Without a problem nothing may be left of it.
+    EXPECT_FALSE(compiler->compile(sources(*tables, text).at(0), architecture)->image.empty());
   }
 }
 
