@@ -85,7 +85,7 @@ class hiprtc final : public vendor_compiler {
  private:
   // The library's own version is 9.0 whatever it is; that of its code generator says more. What
   // this one does not know must not be asked for: a library of ROCm 5.2 ends the program then.
-  std::string prepare(const detail::library& l) override {
+  std::string prepare(const detail::library& l, std::pair<int, int>) override {
     if (has_generator(l)) { return read_generator(l); }
     generator_.emplace(
         std::vector<const char*>{"libamd_comgr.so.2", "libamd_comgr.so.3", "libamd_comgr.so"},

@@ -60,10 +60,8 @@ class nvrtc final : public vendor_compiler {
   }
   // What comes from its own cache (12.9 and later) has no log, in which registers and spills are;
   // ours keeps both.
-  std::string prepare(const detail::library& l) override {
-    int major = 0, minor = 0;
-    if (const auto version = l.find<int(int*, int*)>("nvrtcVersion")) { version(&major, &minor); }
-    has_cache_ = std::pair(major, minor) >= std::pair(12, 9);
+  std::string prepare(const detail::library&, std::pair<int, int> version) override {
+    has_cache_ = version >= std::pair(12, 9);
     return "";
   }
   std::vector<std::string> options() const override {

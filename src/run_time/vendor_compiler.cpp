@@ -178,7 +178,7 @@ std::string vendor_compiler::load() {
     return nothing + ": " + vendor_.library + " lacks functions";
   }
   version_ = vendor_.prefix + " " + std::to_string(major) + "." + std::to_string(minor) + " " +
-             prepare(*library_);
+             prepare(*library_, {major, minor});
   try {
     folders_ = header_folders::find();
   } catch (const device_error& error) { return nothing + ": " + error.what(); }

@@ -56,7 +56,9 @@ class vendor_compiler : public gpu::kernel_compiler {
 
   // Called once, when the library is loaded. Returns what else makes its version, part of what
   // cached kernels are for.
-  virtual std::string prepare(const detail::library&) { return ""; }
+  virtual std::string prepare(const detail::library&, std::pair<int, int> /*version*/) {
+    return "";
+  }
   // Why it cannot compile for this one, else "". The library is loaded.
   virtual std::string unknown(const std::string&) const { return ""; }
   virtual std::string target_of(const std::string& architecture) const { return architecture; }
