@@ -19,12 +19,12 @@ struct level_tile {
   index_t copy = chosen.copy_bytes > 0 ? chosen.copy_bytes : 16;
   index_t unit = copy / index_t(sizeof(T));
   // Elements of a row and up to unit - 1 before them, in whole copies.
-  index_t pitch = (x + 2 + 2 * (unit - 1)) / unit * unit, rows = y + 2;
-  index_t z_pitch = (x + 2 * (unit - 1)) / unit * unit, z_rows = 3 * y;
+  index_t pitch = round_up(x + 2 + unit - 1, unit), rows = y + 2;
+  index_t z_pitch = round_up(x + unit - 1, unit), z_rows = 3 * y;
   // Boxes are aligned to 128 bytes.
   static constexpr index_t line = 128 / index_t(sizeof(T));
-  index_t v = (rows * pitch + line - 1) / line * line, z = 2 * v;
-  index_t elements = z + (z_rows * z_pitch + line - 1) / line * line;
+  index_t v = round_up(rows * pitch, line), z = 2 * v;
+  index_t elements = z + round_up(z_rows * z_pitch, line);
   static constexpr std::size_t header = 128;  // barriers of the boxes
   std::size_t bytes = header + std::size_t(stages) * std::size_t(elements) * sizeof(T);
 };
