@@ -20,8 +20,9 @@
 // nabla4_interpolate/blocks faster (709 to 683), so the pairs were suspected, which read four
 // vertices of two cells that share an edge instead of six: they are gone, and what is here takes
 // 697 to 724 (298x257: 200), which leaves the 32 bytes that it spills. Longer rows of a block,
-// grown with steps along memory 2.5 times as short, would read 1.4 per cent fewer sectors. What
-// holds it up (ncu): the pipe of shared memory is busy 75 % of the time, L2 84 %, DRAM 50 %,
+// grown with steps along memory 2.5 times as short, would read 1.4 per cent fewer sectors.
+//
+// What holds it up (ncu): the pipe of shared memory is busy 75 % of the time, L2 84 %, DRAM 50 %,
 // with 1.11 times the compulsory bytes. A warp makes 131 accesses to shared memory a level, 20
 // more than reads and writes explain: copies probably take one for each piece of a line that they
 // touch, 6.5 values on average. From L2 come 2.1 GB.
