@@ -63,7 +63,6 @@ std::vector<gpu::kernel_source> sources(const std::vector<implementation>& parts
 implementation joined(const std::vector<const variant*>& parts, const implementation& like) {
   implementation result = like;
   result.defaults.clear();
-  result.spaces.clear();
   std::vector<implementation> each;
   for (const variant* part : parts) {
     const implementation* i = part->find(like.backend, like.precision_, like.ordering_);
@@ -71,11 +70,19 @@ implementation joined(const std::vector<const variant*>& parts, const implementa
     each.push_back(*i);
     result.needs_torus |= i->needs_torus;
     result.defaults.insert(result.defaults.end(), i->defaults.begin(), i->defaults.end());
-    result.spaces.insert(result.spaces.end(), i->spaces.begin(), i->spaces.end());
   }
   result.prepare = [each](gpu::device& d, const storage& s, const std::vector<launch>& l) {
     return join(each, d, s, l);
   };
+  if (like.spaces) {
+    result.spaces = [each] {
+      std::vector<launch_space> all;
+      for (const implementation& part : each) {
+        for (launch_space& space : part.spaces()) { all.push_back(std::move(space)); }
+      }
+      return all;
+    };
+  }
   if (like.sources) {
     result.sources = [each](const storage& s, const std::vector<launch>& l) {
       return sources(each, s, l);

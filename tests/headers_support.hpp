@@ -70,16 +70,16 @@ seen look() {
   fields<layout::ifirst> g;
   gpu::simt_device device;
   using kernel = kernels::nabla4_kloop<false>::kernel<mesh, double>;
-  gpu::simt_backend::launch<compiled_for<>>(device, {1, 5, 1}, {6, 1, 2}, 0,
-                                            kernel{m, inside, g.operands(), levels});
-  return {{&chain_table, &field_table, &torus::diamond, &torus::pair_c2v2e,
-           reinterpret_cast<const void*>(&registry::instance), &registry::instance(),
-           reinterpret_cast<const void*>(&parse_launch),
-           reinterpret_cast<const void*>(&detail::block_rejection),
-           reinterpret_cast<const void*>(&cpu_backend::open),
-           reinterpret_cast<const void*>(&gpu::simt_backend::open)},
-          f.result(),
-          g.result()};
+  gpu::launch<gpu::simt_backend, compiled_for<>>(device, {1, 5, 1}, {6, 1, 2}, 0,
+                                                 kernel{m, inside, g.operands(), levels});
+  return {
+      {&chain_table, &field_table, &torus::diamond, &torus::pair_c2v2e,
+       reinterpret_cast<const void*>(&registry::instance), &registry::instance(),
+       reinterpret_cast<const void*>(&parse_launch), reinterpret_cast<const void*>(&every_launch),
+       reinterpret_cast<const void*>(&cpu_backend::open),
+       reinterpret_cast<const void*>(&gpu::simt_backend::open)},
+      f.result(),
+      g.result()};
 }
 
 }  // namespace

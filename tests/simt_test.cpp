@@ -320,7 +320,7 @@ TEST(simt, boxes_are_zero_outside_the_field) {
   std::vector<float> field(4 * 3 * 2);  // 4 x 3, one plane, 2 levels
   std::iota(field.begin(), field.end(), 0.0f);
   const icobench::gpu::tensor_map map =
-      icobench::gpu::simt_backend::make_tensor_map({.data = field.data(),
+      icobench::gpu::simt_device().make_tensor_map({.data = field.data(),
                                                     .element_bytes = 4,
                                                     .stride = {16, 48, 48},
                                                     .extent = {4, 3, 1, 2},

@@ -132,9 +132,10 @@ TEST(spaces, hold_the_defaults) {
   for (const variant& v : registry::instance().variants()) {
     for (const implementation& i : v.implementations) {
       if (i.backend == "cpu") { continue; }  // its only choice is the length of tiles
-      ASSERT_EQ(i.spaces.size(), i.defaults.size()) << v.name();
-      for (std::size_t n = 0; n < i.spaces.size(); ++n) {
-        const std::vector<launch> all = i.spaces[n].all();
+      const std::vector<launch_space> spaces = i.spaces();
+      ASSERT_EQ(spaces.size(), i.defaults.size()) << v.name();
+      for (std::size_t n = 0; n < spaces.size(); ++n) {
+        const std::vector<launch> all = spaces[n].all();
         EXPECT_NE(std::find(all.begin(), all.end(), i.defaults[n]), all.end())
             << v.name() << ": " << to_string(i.defaults[n]);
         ++checked;

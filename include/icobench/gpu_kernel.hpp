@@ -14,6 +14,13 @@ namespace icobench {
 template <stage... fused>
 struct stages {};
 
+template <stage... fused>
+constexpr stage last_stage(stages<fused...>) {
+  stage last{};
+  ((last = fused), ...);
+  return last;
+}
+
 template <class... Compiled>
 struct compiled_list {};
 

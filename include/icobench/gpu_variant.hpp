@@ -4,7 +4,8 @@
 //
 //   using computes = stages<stage::nabla4>;      the stages it fuses, first to last
 //   using compiled = compiled_list<compiled_for<1>>;      min_blocks, uses of tables to choose from
-//   static constexpr launch tuned(access);       the default launch
+//   static constexpr launch tuned(access);       the default launch; tuned<T>, if precisions have
+//                                                different ones
 //   static std::string reject(const launch&);    optional: why a launch will not do, else ""
 //   template <class Mesh, class T>
 //   struct kernel {                              a function object that the device gets by value
@@ -53,259 +54,192 @@
 #include <icobench/gpu_kernel.hpp>
 #include <icobench/variant_info.hpp>
 
-namespace icobench {
-
-// For the `reject` of kernels whose threads do not walk levels.
-inline std::string one_level_only(const launch& l) {
-  return l.levels == 1 ? "" : "a thread of this kernel computes one level";
-}
-
-}  // namespace icobench
-
 #if !defined(ICOBENCH_AT_RUN_TIME)
 
-#include <algorithm>
-#include <functional>
+#include <array>
+#include <cstddef>
+#include <new>
 #include <string>
-#include <utility>
-#include <vector>
+#include <type_traits>
 
-#include <icobench/gpu_space.hpp>
-#include <icobench/registry.hpp>
+#include <icobench/gpu_description.hpp>
 
 namespace icobench {
 
 namespace detail {
 
-struct prepared_kernel {
-  gpu::kernel_facts facts;
-  std::size_t set_aside;
-  std::function<void()> run;
-};
-
-// Bytes of what the stages read that does not depend on the level.
-template <class Mesh, class T, stage... fused>
-std::size_t coefficient_bytes(const storage& s, stages<fused...>) {
-  const auto of_stage = [&](stage computed) {
-    const auto domain = s.domain<Mesh>(computed);
-    const std::size_t per_point = computed == stage::nabla4        ? Mesh::edges_per_point
-                                  : computed == stage::verts2cells ? Mesh::cells_per_point
-                                                                   : 1;
-    std::size_t slots = 0;
-    for (const field f : info(computed).inputs) {
-      if (s.fields[std::size_t(f)].stride == 0) { slots += std::size_t(info(f).slots); }
-    }
-    return std::size_t(domain.extent_x()) * std::size_t(domain.extent_y()) * per_point * slots *
-           sizeof(T);
-  };
-  return (of_stage(fused) + ...);
+template <class Family, access a>
+constexpr bool written_for() {
+  if constexpr (requires { Family::only; }) { return Family::only == a; }
+  return true;
 }
-
-// The order of blocks for `by_size`. H200 (60 MB of L2), `naive` at 298x257 and 594x514: with 7 MB
-// of coefficients points first is 8 per cent faster (interpolate), with 18 MB there is no
-// difference (nabla4), with 29 MB levels first is 21 and with 73 MB 65 per cent faster.
-inline bool levels_first(const launch& l, std::size_t coefficient_bytes,
-                         const gpu::device_facts& facts) {
-  return l.order == block_order::levels_first ||
-         (l.order == block_order::by_size && coefficient_bytes > facts.cache_bytes / 4);
+template <class Family, class Mesh>
+constexpr bool reads_ordering_of() {
+  if constexpr (requires { Family::edges; }) {
+    return std::is_same_v<Mesh, strided_mesh<Family::edges>>;
+  }
+  return true;
 }
 
 template <stage... fused>
-constexpr std::size_t count(stages<fused...>) {
-  return sizeof...(fused);
-}
+inline constexpr std::array<stage, sizeof...(fused)> stage_list{fused...};
 
-// Why the hints of a launch mean nothing to this kernel, else "".
-template <class Family, class Mesh>
-std::string hints_rejection(const launch& l, const gpu::device_facts& facts) {
-  constexpr typename Family::computes computes;
-  if (l.persist == kept::nothing) { return ""; }
-  if (facts.persisting_cache_bytes == 0) {
-    return "no cache of this device keeps lines on request";
-  }
-  if (l.persist == kept::tables && (Mesh::kind == access::strided || count(computes) > 1)) {
-    return "the table of one stencil can be kept, this kernel reads none or several";
-  }
-  return "";
-}
+// The functions of gpu_choice for a kernel on the mesh that reads its tables in one way.
+template <class Family, class Mesh, class T>
+struct described_kernel {
+  using kernel = typename Family::template kernel<Mesh, T>;
+  static_assert(std::is_trivially_copyable_v<kernel>);
 
-inline gpu::memory_range range_of(const raw_view& v, int slots, std::size_t element_bytes) {
-  return {v.data, std::size_t(v.slot_stride) * std::size_t(slots) * element_bytes};
-}
-
-// What the cache is to keep: see launch.
-template <class T, stage... fused>
-gpu::memory_range kept_range(const storage& s, const launch& l, stages<fused...> computes) {
-  if (l.persist == kept::tables) {
-    switch (last_stage(computes)) {
-      case stage::nabla4:
-        return range_of(s.e2c2v, 4, sizeof(index_t));
-      case stage::interpolate:
-        return range_of(s.v2e, 6, sizeof(index_t));
-      default:
-        return range_of(s.c2v, 3, sizeof(index_t));
-    }
+  template <stage... fused>
+  static kernel make(const storage& s, stages<fused...> computes) {
+    return kernel{s.mesh<Mesh, layout::ifirst>(), s.domain<Mesh>(last_stage(computes)),
+                  s.operands<fused, T, layout::ifirst>()..., s.levels};
   }
-  gpu::memory_range all;
-  if (l.persist == kept::coefficients) {
-    // Those of all stages lie one after another: see resident_problem.
-    const auto add = [&](stage computed) {
-      for (const field f : info(computed).inputs) {
-        const raw_view& v = s.fields[std::size_t(f)];
-        if (v.stride != 0) { continue; }
-        const auto one = range_of(v, info(f).slots, sizeof(T));
-        if (!all.begin) { all.begin = one.begin; }
-        all.bytes =
-            std::size_t(static_cast<const char*>(one.begin) - static_cast<const char*>(all.begin)) +
-            one.bytes;
-      }
-    };
-    (add(fused), ...);
+  template <class Compiled>
+  static void make_ordered(void* to, const storage& s, bool levels_first, index_t adjacent) {
+    new (to)
+        in_order<kernel, Compiled>{make(s, typename Family::computes{}), levels_first, adjacent};
   }
-  return all;
-}
-
-// The kernel compiled with the program, or for this launch at run time.
-template <class Backend, class Family, class Compiled, class Mesh, class T>
-typename Backend::function function_of(const gpu::device& device, const storage& s,
-                                       const launch& l) {
-  if (!is_compiled_for<Compiled>(l)) {
-    return Backend::load(*device.compiler()->compile(
-        source_of<Backend, Family, Compiled, Mesh, T>(s, l), device.facts().architecture));
-  }
-  using Kernel = ordered<typename Family::template kernel<Mesh, T>, Compiled>;
-  return Backend::template compiled<typename Backend::template instance<Compiled>, Kernel>();
-}
-
-template <class Backend, class Family, class Compiled, class Mesh, class T>
-prepared_kernel prepare_compiled(const gpu::device& device, const storage& s, const launch& l) {
-  using Kernel = typename Family::template kernel<Mesh, T>;
-  const typename Family::computes computes;
-  auto kernel = make_kernel<Kernel, Mesh, T, layout::ifirst>(s, computes);
-  using ordered_kernel = ordered<Kernel, Compiled>;
-  const gpu::device_facts facts = device.facts();
-  const std::size_t shared = shared_bytes<Family, Mesh, T>(l, facts);
-  gpu::extent3 grid;
-  unsigned cluster = 1;
-  if constexpr (has_boxes<Family, Mesh, T>) {
-    Family::describe_boxes(kernel, l, [](const gpu::tensor_box& box) {
+  static void set_boxes(void* object, const launch& l, const gpu::device& device) {
+    Family::describe_boxes(*static_cast<kernel*>(object), l, [&](const gpu::tensor_box& box) {
       check_tensor_box(box);
-      return Backend::make_tensor_map(box);
+      return device.make_tensor_map(box);
     });
   }
-  const auto function = function_of<Backend, Family, Compiled, Mesh, T>(device, s, l);
-  if constexpr (has_own_grid<Family>) {
-    cluster = Family::cluster(s.levels, l);
-    grid = Family::grid(kernel.domain, s.levels, l,
-                        Backend::resident_blocks(device, function, l.block, shared, cluster));
-  } else {
-    grid = cover<Family>(kernel.mesh, kernel.domain, s.levels, l);
-  }
-  // Kernels that make their own grid know the order of its blocks.
-  bool by_levels =
-      !has_own_grid<Family> && levels_first(l, coefficient_bytes<Mesh, T>(s, computes), facts);
-  // Points along y or z have a limit that those along x have not.
-  if (l.order == block_order::by_size && std::max(grid.x, grid.y) > 65535) { by_levels = false; }
-  if (by_levels) { grid = {grid.z, grid.x, grid.y}; }
-  check_grid(grid);
-  const ordered_kernel in_turn{kernel, by_levels,
-                               l.adjacent ? index_t(levels_of_thread(s.levels, l)) : 0};
-  const gpu::memory_range kept = kept_range<T>(s, l, computes);
-  const std::size_t set_aside = std::min(kept.bytes, facts.persisting_cache_bytes);
-  const auto window = Backend::keep(kept, set_aside);
-  const auto prepared = [&](gpu::extent3 blocks, const auto& called) -> prepared_kernel {
-    gpu::kernel_facts of_kernel = Backend::inspect(device, function, blocks, l.block, shared);
-    of_kernel.compiled_at_run_time = !is_compiled_for<Compiled>(l);
-    return {of_kernel, set_aside,
-            [&device, function, blocks, block = l.block, shared, called, cluster, window] {
-              Backend::launch(device, function, blocks, block, shared, called, cluster, window);
-            }};
+  static constexpr bool has_boxes =
+      requires(kernel & k, const launch& l, gpu::tensor_map (*make)(const gpu::tensor_box&)) {
+    Family::describe_boxes(k, l, make);
   };
-  if constexpr (Backend::loads_images && !has_shape<Compiled>) {
-    if (l.grid > 0) {
-      const auto most = std::min<unsigned long long>(
-          grid.volume(), unsigned(l.grid) * unsigned(facts.multiprocessors));
-      return prepared({unsigned(most), 1, 1}, taking_turns<Family, Mesh, T>{in_turn, grid});
+
+  static gpu::extent3 points(const storage& s) {
+    const auto domain = s.domain<Mesh>(last_stage(typename Family::computes{}));
+    if constexpr (requires { Family::points(domain); }) {
+      return Family::points(domain);
+    } else if constexpr (requires(const Mesh& mesh) { Family::points(mesh); }) {
+      return Family::points(s.mesh<Mesh, layout::ifirst>());
+    } else {
+      return {unsigned(domain.extent_x()), unsigned(domain.extent_y()), 1};
     }
   }
-  return prepared(grid, in_turn);
+  static constexpr bool shares_memory = requires(const launch& l) {
+    Family::template shared_bytes<Mesh, T>(l);
+  };
+  static std::size_t shared_bytes(const launch& l) {
+    if constexpr (shares_memory) { return Family::template shared_bytes<Mesh, T>(l); }
+    return 0;
+  }
+};
+
+template <class Mesh>
+std::size_t elements_of(const storage& s, stage computed) {
+  const auto domain = s.domain<Mesh>(computed);
+  const int per_point = computed == stage::nabla4        ? Mesh::edges_per_point
+                        : computed == stage::verts2cells ? Mesh::cells_per_point
+                                                         : 1;
+  return std::size_t(domain.extent_x()) * std::size_t(domain.extent_y()) * std::size_t(per_point);
 }
 
-template <class Backend, class Family, class Mesh, class T>
-prepared_kernel prepare_kernel(const gpu::device& device, storage s, const launch& l) {
-  const auto refuse = [&l](const std::string& reason) {
-    if (!reason.empty()) { throw unsupported(to_string(l) + ": " + reason); }
-  };
-  const gpu::device_facts facts = device.facts();
-  refuse(rejection<Family>(l));
-  refuse(hints_rejection<Family, Mesh>(l, facts));
-  if (Mesh::kind == access::indirect && needs_torus_order<Family>() && !s.torus_order) {
-    throw unsupported("its tables have to be in the slot order of a torus");
-  }
-  if (l.tables == table_use::by_vertex && !s.diamonds) {
-    refuse("edges in threes, as a torus numbers them, are needed");
-  }
-  if constexpr (requires { requires Family::bulk_copies; }) {
-    if (!facts.bulk_copies) {
-      throw unsupported("bulk copies need sm_90, the device is " + facts.architecture);
-    }
-    // Levels and slots are aligned by the storage; rows of floats may start anywhere.
-    if ((s.row | s.plane) % 2 != 0) { throw unsupported("bulk copies need rows of even length"); }
-  }
-  constexpr bool own_grid = has_own_grid<Family>;
-  if (own_grid && (l.adjacent || l.order != block_order::by_size || l.stores != hint::by_kernel ||
-                   l.loads != hint::by_kernel)) {
-    refuse("this kernel orders its blocks, levels, stores and loads itself");
-  }
-  s = with_hints(s, l, typename Family::computes{});
-  prepared_kernel result;
-  const auto prepare = [&]<class C>(C) {
-    using reading = typename mesh_reading<Mesh, C::tables>::type;
-    result = prepare_compiled<Backend, Family, C, reading, T>(device, s, with_cluster<C>(l));
-  };
-  if (use_compiled<Mesh, Family>(l, prepare)) { return result; }
-  const bool run_time_only = l.constants || l.grid > 0 || l.loads != hint::by_kernel;
-  const std::string reason =
-      run_time_only
-          ? "constants, hints for loads and limits of the grid are compiled at run time"
-          : "min_blocks=" + std::to_string(l.min_blocks) +
-                (own_grid ? ", the block or the levels are" : " or the use of tables is") +
-                " not among the compiled choices:" + choices(typename Family::compiled{});
-  const std::string no_compiler = why_not_at_run_time<Backend>(device);
-  if (!no_compiler.empty()) { refuse(reason + "; " + no_compiler); }
-  constexpr bool shaped = has_shapes(typename Family::compiled{});
-  if ((l.grid > 0 || shaped) && !Backend::loads_images) {
-    refuse(reason + "; not for this backend");
-  }
-  if (!use_at_run_time<Mesh, Family>(l, prepare)) {
-    refuse(reason + (run_time_only ? ", which this kernel is not" : ""));
-  }
-  return result;
+template <class Backend, class Family, class Mesh, class T, class Compiled>
+constexpr gpu_choice choice_of() {
+  using of = described_kernel<Family, Mesh, T>;
+  using bounds = std::conditional_t<has_shape<Compiled>, Compiled, compiled_for<>>;
+  using ordered = in_order<typename of::kernel, bounds>;
+  using turns = in_turns<typename of::kernel, of::shares_memory>;
+  static_assert(offsetof(turns, grid) == sizeof(turns::ordered));
+  gpu_choice c{.bounds = bounds_of<Compiled>(),
+               .function = &Backend::template compiled<Compiled, ordered>,
+               .kernel_bytes = sizeof(typename of::kernel),
+               .ordered_bytes = sizeof(ordered),
+               .in_turns_bytes = sizeof(turns),
+               .kernel_type = &typeid(typename of::kernel),
+               .ordered_type = &typeid(ordered),
+               .in_turns_type = &typeid(turns),
+               .make_ordered = &of::template make_ordered<bounds>,
+               .points = &of::points,
+               .elements = &elements_of<Mesh>,
+               .shared_bytes = &of::shared_bytes};
+  if constexpr (of::has_boxes) { c.set_boxes = &of::set_boxes; }
+  return c;
 }
 
-template <class Backend, class Mesh, class T, class... Families>
-plan prepare_gpu(gpu::device& device, const storage& s, const std::vector<launch>& launches) {
-  plan result;
-  std::vector<std::function<void()>> runs;
+// Whether a choice is one for this mesh, uses of tables are for tables, and this precision.
+template <class Mesh, class T, class Compiled>
+inline constexpr bool is_choice_of = (Mesh::kind == access::indirect ||
+                                      Compiled::tables == table_use::slots) &&
+                                     is_compiled_in<Compiled, T>();
+template <class Backend, class Family, class Mesh, class T, class... Compiled>
+constexpr auto choices_of(compiled_list<Compiled...>) {
+  constexpr int count = (int(is_choice_of<Mesh, T, Compiled>) + ...);
+  std::array<gpu_choice, count> result{};
   std::size_t n = 0;
-  const auto add = [&]<class Family>(const Family*) {
-    const launch& l = launches.at(n++);
-    prepared_kernel k = prepare_kernel<Backend, Family, Mesh, T>(device, s, l);
-    result.kernels.push_back(k.facts);
-    result.set_aside = std::max(result.set_aside, k.set_aside);
-    runs.push_back(std::move(k.run));
-    if constexpr (requires { Family::template facts<Mesh>(device, s, l); }) {
-      result.facts.merge(Family::template facts<Mesh>(device, s, l));
+  const auto add = [&]<class C>(C) {
+    if constexpr (is_choice_of<Mesh, T, C>) {
+      using reading = typename mesh_reading<Mesh, C::tables>::type;
+      result[n++] = choice_of<Backend, Family, reading, T, C>();
     }
   };
-  (add(static_cast<const Families*>(nullptr)), ...);
-  result.run = [runs = std::move(runs)] {
-    for (const auto& run : runs) { run(); }
-  };
+  (add(Compiled{}), ...);
   return result;
+}
+template <class Backend, class Family, class Mesh, class T>
+inline constexpr auto choices = choices_of<Backend, Family, Mesh, T>(typename Family::compiled{});
+
+template <class Family>
+gpu::extent3 grid_of(const storage& s, const launch& l, unsigned resident) {
+  return Family::grid(
+      s.domain<strided_mesh<ordering::per_orientation>>(last_stage(typename Family::computes{})),
+      s.levels, l, resident);
+}
+
+template <class Family, class T>
+constexpr launch tuned_of(access a) {
+  if constexpr (requires { Family::template tuned<T>(a); }) {
+    return Family::template tuned<T>(a);
+  } else {
+    return Family::tuned(a);
+  }
+}
+
+template <class Backend, class Family, class Mesh, class T, stage... fused>
+constexpr gpu_description describe(stages<fused...>) {
+  gpu_description d{.mesh = Mesh::kind,
+                    .tuned = tuned_of<Family, T>(Mesh::kind),
+                    .value_bytes = sizeof(T),
+                    .computes = stage_list<fused...>,
+                    .choices = choices<Backend, Family, Mesh, T>};
+  if constexpr (requires { Backend::header; }) { d.header = Backend::header; }
+  if constexpr (requires { Family::halo(); }) { d.halo = Family::halo(); }
+  if constexpr (requires { Family::bulk_copies; }) { d.bulk_copies = Family::bulk_copies; }
+  if constexpr (requires { Family::torus_order; }) { d.torus_order = Family::torus_order; }
+  if constexpr (requires(const launch& l) { Family::reject(l); }) { d.reject = &Family::reject; }
+  if constexpr (requires(const rectangle& domain, const launch& l) {
+                  Family::grid(domain, 1, l, 1u);
+                }) {
+    d.grid = &grid_of<Family>;
+    d.cluster = &Family::cluster;
+  }
+  if constexpr (requires(gpu::device & device, const storage& s, const launch& l) {
+                  Family::template facts<Mesh>(device, s, l);
+                }) {
+    d.facts = &Family::template facts<Mesh>;
+  }
+  return d;
+}
+template <class Backend, class Family, class Mesh, class T>
+inline constexpr gpu_description description =
+    describe<Backend, Family, Mesh, T>(typename Family::computes{});
+
+template <stage... fused>
+constexpr bool has_edges(stages<fused...>) {
+  return ((fused != stage::verts2cells) || ...);
 }
 
 }  // namespace detail
+
+// For the `reject` of kernels whose threads do not walk levels.
+inline std::string one_level_only(const launch& l) {
+  return l.levels == 1 ? "" : "a thread of this kernel computes one level";
+}
 
 // Registers the variant that launches these kernels one after another, for the backend this source
 // is compiled for, on the meshes they are written for, in both precisions and both edge orderings.
@@ -316,15 +250,8 @@ void add_gpu_variant(registry& r, const variant_info& info) {
                     detail::reads_ordering_of<Families, Mesh>()) &&
                    ...)) {
       r.add(info, Mesh::kind,
-            {.backend = std::string(Backend::name),
-             .precision_ = precision_of<T>,
-             .ordering_ = o,
-             .layout_ = layout::ifirst,
-             .defaults = {Families::tuned(Mesh::kind)...},
-             .spaces = {detail::space_of<Families, Mesh>(typename Families::compiled{})...},
-             .prepare = &detail::prepare_gpu<Backend, Mesh, T, Families...>,
-             .sources = &detail::sources_of<Backend, Mesh, T, Families...>,
-             .needs_torus = (detail::needs_torus_order<Families>() || ...)});
+            implement(Backend::name, precision_of<T>, o,
+                      {&detail::description<Backend, Families, Mesh, T>...}));
     }
   };
   const auto add_meshes = [&]<class T>() {
@@ -346,13 +273,14 @@ void add_gpu_variant(registry& r, const variant_info& info) {
 
 namespace icobench {
 
-// At run time kernels are compiled, and registrations read only.
+// At run time kernels are compiled, and registrations and rejections read only.
 struct registry {
   template <class... Any>
   void add_absent(const Any&...);
 };
 template <class Backend, class... Families>
 void add_gpu_variant(registry&, const variant_info&);
+inline std::string one_level_only(const launch&);
 
 }  // namespace icobench
 

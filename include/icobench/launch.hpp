@@ -73,36 +73,67 @@ struct compiled_pipeline : compiled_for_threads<least_bound(x* y), min_blocks_> 
   static constexpr bool any_levels = true;
 };
 
+// Compiled for kernels of one precision alone.
+template <class T, class Compiled>
+struct compiled_in : Compiled {
+  using precision = T;
+};
+template <class Compiled, class T>
+constexpr bool is_compiled_in() {
+  if constexpr (requires { typename Compiled::precision; }) {
+    return std::is_same_v<typename Compiled::precision, T>;
+  }
+  return true;
+}
+
 template <class Compiled>
 inline constexpr bool has_shape = requires {
   Compiled::shape;
 };
 
-// The launch with the cluster that it means.
-template <class Compiled>
-constexpr launch with_cluster(launch l) {
-  if constexpr (has_shape<Compiled>) {
-    if (l.cluster == 0) { l.cluster = Compiled::shape.cluster; }
+// What is compiled of a launch, as a value.
+struct compiled_bounds {
+  int min_blocks = 1;
+  table_use tables = table_use::slots;
+  unsigned max_threads = max_block_threads;
+  bool any_levels = false;
+  bool shaped = false;  // then for this shape alone
+  launch shape{};
+
+  // The launch with the cluster that it means.
+  constexpr launch with_cluster(launch l) const {
+    if (shaped && l.cluster == 0) { l.cluster = shape.cluster; }
+    return l;
   }
-  return l;
-}
+
+  // Whether it can be launched so.
+  constexpr bool fit(const launch& l) const {
+    launch same = l;  // but for what is compiled
+    same.min_blocks = min_blocks;
+    same.tables = tables;
+    same.constants = false;
+    same.loads = hint::by_kernel;
+    same.stages = same.copy_bytes = same.cluster = same.grid = 0;
+    if (shaped) {
+      same.block = shape.block;
+      same.stages = shape.stages;
+      same.copy_bytes = shape.copy_bytes;
+      same.cluster = shape.cluster;
+      if (!any_levels) { same.levels = shape.levels; }
+    }
+    return with_cluster(l) == same && l.block.volume() <= max_threads;
+  }
+};
 
 template <class Compiled>
-constexpr bool is_compiled_for(const launch& l) {
-  launch same = l;  // but for what is compiled
-  same.min_blocks = Compiled::min_blocks;
-  same.tables = Compiled::tables;
-  same.constants = false;
-  same.loads = hint::by_kernel;
-  same.stages = same.copy_bytes = same.cluster = same.grid = 0;
+constexpr compiled_bounds bounds_of() {
+  compiled_bounds result{Compiled::min_blocks, Compiled::tables, Compiled::max_threads};
   if constexpr (has_shape<Compiled>) {
-    same.block = Compiled::shape.block;
-    same.stages = Compiled::shape.stages;
-    same.copy_bytes = Compiled::shape.copy_bytes;
-    same.cluster = Compiled::shape.cluster;
-    if (!Compiled::any_levels) { same.levels = Compiled::shape.levels; }
+    result.any_levels = Compiled::any_levels;
+    result.shaped = true;
+    result.shape = Compiled::shape;
   }
-  return with_cluster<Compiled>(l) == same && l.block.volume() <= Compiled::max_threads;
+  return result;
 }
 
 }  // namespace icobench

@@ -26,7 +26,7 @@ struct launch_axes {
   std::vector<hint> loads{};
   std::vector<bool> constants{};
   std::vector<int> grids{};
-  bool (*combine)(const launch&) = nullptr;  // which values do, where not all
+  std::function<bool(const launch&)> combine{};  // which values do, where not all
 
   std::vector<launch> all() const {
     std::vector<launch> result{compiled};

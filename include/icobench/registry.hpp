@@ -41,9 +41,9 @@ struct implementation {
   precision precision_ = precision::float64;
   ordering ordering_ = ordering::per_orientation;
   layout layout_ = layout::ifirst;
-  std::vector<launch> defaults;        // one for each launch
-  std::vector<launch_space> spaces{};  // what a search may try instead of each
-  std::function<plan(gpu::device&, const storage&, const std::vector<launch>&)> prepare;
+  std::vector<launch> defaults{};                       // one for each launch
+  std::function<std::vector<launch_space>()> spaces{};  // what a search may try instead of each
+  std::function<plan(gpu::device&, const storage&, const std::vector<launch>&)> prepare{};
   // Of these launches, what `prepare` will have compiled at run time; none on the CPU.
   std::function<std::vector<gpu::kernel_source>(const storage&, const std::vector<launch>&)>
       sources{};

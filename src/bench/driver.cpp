@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include <icobench/gpu_variant.hpp>
 #include <icobench/tuning_table.hpp>
 
 #include "grids/grid_file.hpp"
@@ -18,6 +17,7 @@
 #include "src/bench/runner.hpp"
 #include "src/bench/selection.hpp"
 #include "src/bench/statistics.hpp"
+#include "src/gpu/launches.hpp"
 
 namespace icobench {
 namespace {
@@ -149,7 +149,7 @@ std::vector<launch> driver::launches_for(const variant& v, const implementation&
       throw input_error("--launch " + text + ": what it keeps outlives the eviction of a cold " +
                         "cache: measure with --cache warm");
     }
-    if (const std::string reason = detail::block_rejection(l.block); !reason.empty()) {
+    if (const std::string reason = block_rejection(l.block); !reason.empty()) {
       throw input_error("--launch " + text + ": " + reason);
     }
   }

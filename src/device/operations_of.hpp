@@ -168,8 +168,8 @@ class operations_of final : public operations {
   template <class Kernel>
   static void start(gpu::device& device, unsigned blocks, std::size_t shared,
                     const Kernel& kernel) {
-    Backend::template launch<compiled_for<>>(device, {blocks, 1, 1},
-                                             {device_kernels::array_threads, 1, 1}, shared, kernel);
+    gpu::launch<Backend, compiled_for<>>(device, {blocks, 1, 1},
+                                         {device_kernels::array_threads, 1, 1}, shared, kernel);
   }
 };
 

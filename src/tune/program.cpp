@@ -115,7 +115,7 @@ std::vector<target> targets(const tune_options& o, const std::string& backend) {
     for (const precision p : o.common.precisions) {
       for (const ordering each : o.common.orderings) {
         const implementation* i = v.find(backend, p, each);
-        if (i && !i->spaces.empty()) { result.emplace_back(&v, i); }
+        if (i && i->spaces) { result.emplace_back(&v, i); }
       }
     }
   }
@@ -156,7 +156,7 @@ target find_target(const std::string& name, const options& o, const std::string&
   for (const variant& v : registry::instance().variants()) {
     if (v.name() != name) { continue; }
     const implementation* i = v.find(backend, o.precisions.front(), o.orderings.front());
-    if (i && !i->spaces.empty()) { return {&v, i}; }
+    if (i && i->spaces) { return {&v, i}; }
   }
   throw input_error("--pair: no variant " + name + " of backend " + backend +
                     " with launches to search");

@@ -124,8 +124,9 @@ void tuner::compile(const target& t, measured_problem& p, const std::vector<conf
 std::vector<std::vector<launch>> tuner::choices_of(const target& t) {
   const auto warp = unsigned(problems_.front().space.device(backend_).facts().warp_size);
   std::vector<std::vector<launch>> choices;
-  for (std::size_t n = 0; n < t.i.spaces.size(); ++n) {
-    choices.push_back(t.i.spaces[n].all(compiles_at_run_time()));
+  const std::vector<launch_space> spaces = t.i.spaces();
+  for (std::size_t n = 0; n < spaces.size(); ++n) {
+    choices.push_back(spaces[n].all(compiles_at_run_time()));
     std::erase_if(choices.back(), [&](const launch& l) {
       const auto threads = l.block.volume();
       return (threads % warp != 0 && !(options_.part_warps && 2 * threads == warp)) ||

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).parents[2]
-BUILD = pathlib.Path(os.environ.get("ICOBENCH_BUILD", ROOT / "build" / "test-sanitize"))
+BUILD = pathlib.Path(os.environ.get("ICOBENCH_BUILD", ROOT / "build" / "test"))
 
 
 class ScriptTest(unittest.TestCase):

@@ -277,8 +277,8 @@ void reduce(gpu::device& device, const Load& load, std::size_t count, Combine, T
     const auto blocks = unsigned(std::clamp<std::size_t>(wanted, 1, most));
     const std::size_t shared = reduce_threads * sizeof(T) + 16;
     const auto start = [&](unsigned n, const auto& kernel) {
-      Backend::template launch<compiled_for<>>(device, {n, 1, 1}, {reduce_threads, 1, 1}, shared,
-                                               kernel);
+      gpu::launch<Backend, compiled_for<>>(device, {n, 1, 1}, {reduce_threads, 1, 1}, shared,
+                                           kernel);
     };
     if constexpr (g == across_blocks::atomics) {
       start(1, set_value<T>{result, Combine::template identity<T>()});

@@ -336,7 +336,7 @@ void transpose(gpu::device& device, const T* from, T* to, const transposition& m
   };
   const auto start = [&](std::size_t columns, std::size_t rows, gpu::extent3 block,
                          std::size_t shared, const auto& kernel) {
-    Backend::template launch<compiled_for<>>(device, grid_of(columns, rows), block, shared, kernel);
+    gpu::launch<Backend, compiled_for<>>(device, grid_of(columns, rows), block, shared, kernel);
   };
   const auto start_tiled = [&]<unsigned side, unsigned pitch>() {
     using kernel = tiled_transpose<T, side, pitch>;
@@ -386,10 +386,10 @@ void transpose(gpu::device& device, const T* from, T* to, const transposition& m
     constexpr gpu::extent3 block{max_block_threads, 1, 1};
     const gpu::extent3 grid = grid_of(kernel.columns, kernel.rows);
     if (shared > every) {  // has to be asked for
-      Backend::inspect(device, Backend::template compiled<compiled_for_transpose, kernel_type>(),
-                       grid, block, shared);
+      device.inspect(Backend::template compiled<compiled_for_transpose, kernel_type>(), grid, block,
+                     shared);
     }
-    Backend::template launch<compiled_for_transpose>(device, grid, block, shared, kernel);
+    gpu::launch<Backend, compiled_for_transpose>(device, grid, block, shared, kernel);
   };
   if (by_words) {
     start_runs(

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include <icobench/gpu/kernel_compiler.hpp>
+#include <icobench/gpu/kernel_facts.hpp>
+#include <icobench/gpu/memory.hpp>
 
 namespace icobench::gpu {
 
@@ -72,6 +74,21 @@ class event {
   virtual double seconds_since(const event& start) const = 0;
 };
 
+// A kernel as the device's runtime knows it: compiled with the program, or part of an image.
+struct kernel_function {
+  const void* address = nullptr;
+  std::shared_ptr<void> image{};
+};
+
+// A launch but for the kernel and its argument.
+struct kernel_launch {
+  extent3 grid{}, block{};
+  std::size_t shared_bytes = 0;
+  unsigned cluster = 1;       // blocks along x that are one
+  memory_range kept{};        // what the L2 cache is to keep of memory,
+  std::size_t set_aside = 0;  // in the part set aside for that
+};
+
 class device {
  public:
   virtual ~device() = default;
@@ -107,6 +124,26 @@ class device {
   virtual void prefetch(void* managed, std::size_t bytes, bool to_device) = 0;
   virtual void advise_read_mostly(void* managed, std::size_t bytes) = 0;
 
+  // Kernels, for devices that launch any: the CPU has loops.
+  //
+  // Whether it loads those that were compiled at run time; it throws device_error if not.
+  virtual bool loads_images() const { return false; }
+  virtual kernel_function load(const compiled_kernel&) const { throw no_kernels(); }
+  virtual kernel_facts inspect(const kernel_function&, extent3 /*grid*/, extent3 /*block*/,
+                               std::size_t /*shared_bytes*/) const {
+    throw no_kernels();
+  }
+  // Blocks that the device runs at once.
+  virtual unsigned resident_blocks(const kernel_function&, extent3 /*block*/,
+                                   std::size_t /*shared_bytes*/, unsigned /*cluster*/) const {
+    throw no_kernels();
+  }
+  virtual tensor_map make_tensor_map(const tensor_box&) const { throw no_kernels(); }
+  // Enqueued. `kernel`: the object that each thread calls.
+  virtual void launch(const kernel_function&, const kernel_launch&, const void* /*kernel*/) const {
+    throw no_kernels();
+  }
+
   virtual std::unique_ptr<stream> make_stream() = 0;
   virtual std::unique_ptr<event> make_event() = 0;
   // What `work` enqueues goes to this stream, which is the current one meanwhile; all else goes to
@@ -127,8 +164,17 @@ class device {
   virtual void profile(const std::string& name, const std::function<void()>& work) = 0;
 
  private:
+  static device_error no_kernels() { return device_error("this device launches no such kernels"); }
+
   std::shared_ptr<kernel_compiler> compiler_;
 };
+
+// Enqueues a launch of a kernel that was compiled with the program, for launches like Compiled.
+template <class Backend, class Compiled, class Kernel>
+void launch(const device& d, extent3 grid, extent3 block, std::size_t shared_bytes,
+            const Kernel& kernel) {
+  d.launch(Backend::template compiled<Compiled, Kernel>(), {grid, block, shared_bytes}, &kernel);
+}
 
 // Memory that frees itself, the device's if nothing else is said.
 class buffer {

@@ -1,4 +1,4 @@
-// CUDA and HIP: the one file that names them. Compiled by nvcc or hipcc only.
+// A device of CUDA or HIP: the one file that names them. Compiled by nvcc or hipcc only.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <icobench/gpu/device.hpp>
-#include <icobench/gpu/kernel_facts.hpp>
-#include <icobench/gpu/memory.hpp>
-#include <icobench/gpu/native_kernel.hpp>
+#include <icobench/gpu/native_backend.hpp>
 #include <icobench/launch.hpp>
 
 #if defined(__HIPCC__)
@@ -101,9 +98,6 @@ class event final : public gpu::event {
   ICOBENCH_GPU(Event_t) handle_ = nullptr;
 };
 
-// Where a device enqueues: its current stream.
-inline ICOBENCH_GPU(Stream_t) current_stream(const gpu::device&);
-
 // A named range in the vendor's profiler, for as long as it lives: NVTX, or rocTX where its library
 // is installed.
 class range {
@@ -150,264 +144,27 @@ inline std::size_t memory_side_cache([[maybe_unused]] std::string_view architect
   return 0;
 }
 
-}  // namespace native
-
-// The backend of kernels compiled for the GPU.
-struct native_backend {
-#if defined(__HIPCC__)
-  static constexpr std::string_view name = "hip";
-  static constexpr bool bulk_copies = false;
-#else
-  static constexpr std::string_view name = "cuda";
-  static constexpr bool bulk_copies = true;  // from sm_90 on
-#endif
-
-  template <class Compiled>
-  using instance = Compiled;
-
-  static constexpr bool loads_images = true;
-  // A kernel as the runtime knows it: compiled with the program, or part of an image. HIP has other
-  // calls for the latter, whose address is a hipFunction_t.
-  struct function {
-    const void* address;
-    std::shared_ptr<void> image = nullptr;
-  };
-  template <class Compiled, class Kernel>
-  static function compiled() {
-    return {reinterpret_cast<const void*>(&entry<Compiled, Kernel>)};
-  }
-  static function load(const compiled_kernel& k) {
-#if defined(__HIPCC__)
-    hipModule_t module = nullptr;
-    const auto bytes = std::make_shared<std::vector<char>>(k.image);  // HIP may not copy them
-    native::check(hipModuleLoadData(&module, bytes->data()), "load a kernel compiled at run time");
-    std::shared_ptr<void> image(
-        module, [bytes](void* loaded) { (void)hipModuleUnload(static_cast<hipModule_t>(loaded)); });
-    hipFunction_t kernel = nullptr;
-    native::check(hipModuleGetFunction(&kernel, module, compiled_kernel::name),
-                  "find a kernel compiled at run time");
-    return {kernel, std::move(image)};
-#else
-    cudaLibrary_t library = nullptr;
-    native::check(
-        cudaLibraryLoadData(&library, k.image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-        "load a kernel compiled at run time");
-    std::shared_ptr<void> image(
-        library, [](void* loaded) { (void)cudaLibraryUnload(static_cast<cudaLibrary_t>(loaded)); });
-    cudaKernel_t kernel = nullptr;
-    native::check(cudaLibraryGetKernel(&kernel, library, compiled_kernel::name),
-                  "find a kernel compiled at run time");
-    return {static_cast<const void*>(kernel), std::move(image)};
-#endif
-  }
-
-  // Facts of a launch.
-  static kernel_facts inspect(const device& d, const function& f, extent3 grid, extent3 block,
-                              std::size_t shared_bytes) {
-#if defined(__HIPCC__)
-    if (f.image) { return inspect_loaded(f, grid, block, shared_bytes); }
-#endif
-    const void* const function = f.address;
-    ICOBENCH_GPU(FuncAttributes) attributes{};
-    native::check(ICOBENCH_GPU(FuncGetAttributes)(&attributes, function), "kernel attributes");
-    // The limit belongs to the function, and its launches may differ: the most it can have.
-    const std::size_t most = d.facts().shared_bytes_per_block - attributes.sharedSizeBytes;
-    if (shared_bytes > 0) {
-      native::check(ICOBENCH_GPU(FuncSetAttribute)(
-                        function, ICOBENCH_GPU(FuncAttributeMaxDynamicSharedMemorySize),
-                        static_cast<int>(most)),
-                    "shared memory of the kernel");
-    }
-    kernel_facts facts{grid, block, shared_bytes, attributes.numRegs, attributes.localSizeBytes, 0};
-    native::check(ICOBENCH_GPU(OccupancyMaxActiveBlocksPerMultiprocessor)(
-                      &facts.blocks_per_multiprocessor, function, static_cast<int>(block.volume()),
-                      shared_bytes),
-                  "occupancy");
-    return facts;
-  }
-
-  // Blocks that the device runs at once. Clusters do not fit everywhere: their blocks run on one
-  // part of the device, and parts differ in size.
-  static unsigned resident_blocks(const device& d, const function& f, extent3 block,
-                                  std::size_t shared_bytes, [[maybe_unused]] unsigned cluster) {
-    const kernel_facts facts = inspect(d, f, {}, block, shared_bytes);
-    const int all = d.facts().multiprocessors * facts.blocks_per_multiprocessor;
-#if !defined(__HIPCC__)
-    if (cluster > 1) {
-      attributed_launch launch({cluster, 1, 1}, block, shared_bytes, cluster);
-      int clusters = 0;
-      native::check(cudaOccupancyMaxActiveClusters(&clusters, f.address, &launch.config),
-                    "resident clusters");
-      return std::min(unsigned(all), unsigned(clusters) * cluster);
-    }
-#endif
-    return unsigned(all);
-  }
-
-  // What the L2 cache is to keep of a part of memory while a kernel runs, in the part set aside.
-#if defined(__HIPCC__)
-  struct kept_window {};
-  static kept_window keep(const memory_range&, std::size_t) {
-    return {};
-  }
-#else
-  using kept_window = cudaAccessPolicyWindow;
-  static kept_window keep(const memory_range& range, std::size_t set_aside) {
-    if (range.bytes == 0) { return {}; }
-    int ordinal = 0, largest = 0;
-    native::check(cudaGetDevice(&ordinal), "device");
-    native::check(cudaDeviceGetAttribute(&largest, cudaDevAttrMaxAccessPolicyWindowSize, ordinal),
-                  "largest window");
-    kept_window window{};
-    window.base_ptr = const_cast<void*>(range.begin);
-    window.num_bytes = std::min(range.bytes, std::size_t(largest));
-    window.hitRatio = std::min(1.0f, float(set_aside) / float(window.num_bytes));
-    window.hitProp = cudaAccessPropertyPersisting;
-    window.missProp = cudaAccessPropertyStreaming;
-    return window;
-  }
-#endif
-
-  // Enqueues a launch, of clusters of so many blocks along x.
-  template <class Kernel>
-  static void launch(const device& d, const function& f, extent3 grid, extent3 block,
-                     std::size_t shared_bytes, const Kernel& kernel,
-                     [[maybe_unused]] unsigned cluster = 1,
-                     [[maybe_unused]] const kept_window& window = {}) {
-    const ICOBENCH_GPU(Stream_t) stream = native::current_stream(d);
-    void* arguments[] = {const_cast<Kernel*>(&kernel)};
-#if defined(__HIPCC__)
-    if (f.image) {
-      native::check(
-          hipModuleLaunchKernel(loaded(f), grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                                unsigned(shared_bytes), stream, arguments, nullptr),
-          "launch");
-      return;
-    }
-#else
-    if (cluster > 1 || window.num_bytes > 0) {
-      attributed_launch launch(grid, block, shared_bytes, cluster, window);
-      launch.config.stream = stream;
-      native::check(cudaLaunchKernelExC(&launch.config, f.address, arguments), "launch");
-      return;
-    }
-#endif
-    native::check(ICOBENCH_GPU(LaunchKernel)(f.address, dim3(grid.x, grid.y, grid.z),
-                                             dim3(block.x, block.y, block.z), arguments,
-                                             shared_bytes, stream),
-                  "launch");
-  }
-  template <class Compiled, class Kernel>
-  static void launch(const device& d, extent3 grid, extent3 block, std::size_t shared_bytes,
-                     const Kernel& kernel) {
-    launch(d, compiled<Compiled, Kernel>(), grid, block, shared_bytes, kernel);
-  }
-
-#if !defined(__HIPCC__)
-  // The driver makes it; it is found at run time, so that programs start without one.
-  static tensor_map make_tensor_map(const tensor_box& box) {
-    void* found = nullptr;
-    cudaDriverEntryPointQueryResult status{};
-#if CUDART_VERSION >= 12050
-    native::check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
-                                                   cudaEnableDefault, &status),
-                  "tensor maps");
-#else
-    native::check(
-        cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found, cudaEnableDefault, &status),
-        "tensor maps");
-#endif
-    if (status != cudaDriverEntryPointSuccess) {
-      throw device_error("the driver makes no tensor maps");
-    }
-    const auto encode = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(found);
-    cuuint64_t extent[4], stride[3];
-    cuuint32_t size[4], every[4];
-    for (int d = 0; d < 4; ++d) {
-      extent[d] = cuuint64_t(box.extent[d]);
-      size[d] = cuuint32_t(box.size[d]);
-      every[d] = 1;
-      if (d > 0) { stride[d - 1] = cuuint64_t(box.stride[d - 1]); }
-    }
-    static_assert(sizeof(tensor_map) == sizeof(CUtensorMap) &&
-                  alignof(tensor_map) >= alignof(CUtensorMap));
-    tensor_map result;
-    const CUresult made = encode(
-        reinterpret_cast<CUtensorMap*>(&result),
-        box.element_bytes == 8 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
-        4, const_cast<void*>(box.data), extent, stride, size, every, CU_TENSOR_MAP_INTERLEAVE_NONE,
-        CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
-        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (made != CUDA_SUCCESS) {
-      throw device_error("a tensor map is refused: driver error " + std::to_string(int(made)));
-    }
-    return result;
-  }
-#endif
-
-  // Throws device_error when there is no such device.
-  static std::unique_ptr<device> open(int index = 0);
-  // Throws device_error where there is no GPU at all.
-  static std::vector<device_facts> list();
-
- private:
-#if defined(__HIPCC__)
-  static hipFunction_t loaded(const function& f) {
-    return static_cast<hipFunction_t>(const_cast<void*>(f.address));
-  }
-  // Dynamic shared memory needs no permission on AMD.
-  static kernel_facts inspect_loaded(const function& f, extent3 grid, extent3 block,
-                                     std::size_t shared_bytes) {
-    kernel_facts facts{grid, block, shared_bytes};
-    int local_bytes = 0;
-    native::check(hipFuncGetAttribute(&facts.registers, HIP_FUNC_ATTRIBUTE_NUM_REGS, loaded(f)),
-                  "kernel attributes");
-    native::check(hipFuncGetAttribute(&local_bytes, HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, loaded(f)),
-                  "kernel attributes");
-    facts.local_bytes = std::size_t(local_bytes);
-    native::check(
-        hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
-            &facts.blocks_per_multiprocessor, loaded(f), int(block.volume()), shared_bytes),
-        "occupancy");
-    return facts;
-  }
-#else
-  // The runtime's own description, which refers to its attributes.
-  struct attributed_launch {
-    cudaLaunchAttribute attributes[2]{};
-    cudaLaunchConfig_t config{};
-    attributed_launch(extent3 grid, extent3 block, std::size_t shared_bytes, unsigned cluster,
-                      const kept_window& window = {}) {
-      config.gridDim = dim3(grid.x, grid.y, grid.z);
-      config.blockDim = dim3(block.x, block.y, block.z);
-      config.dynamicSmemBytes = shared_bytes;
-      config.attrs = attributes;
-      if (cluster > 1) {
-        auto& added = attributes[config.numAttrs++];
-        added.id = cudaLaunchAttributeClusterDimension;
-        added.val.clusterDim = {cluster, 1, 1};
-      }
-      if (window.num_bytes > 0) {
-        auto& added = attributes[config.numAttrs++];
-        added.id = cudaLaunchAttributeAccessPolicyWindow;
-        added.val.accessPolicyWindow = window;
-      }
-    }
-    attributed_launch(const attributed_launch&) = delete;
-  };
-#endif
-};
-
-namespace native {
+inline int attribute(decltype(ICOBENCH_ATTRIBUTE(ClockRate)) which, int ordinal) {
+  int value = 0;
+  return ICOBENCH_GPU(DeviceGetAttribute)(&value, which, ordinal) == ICOBENCH_GPU(Success) ? value
+                                                                                           : 0;
+}
 
 class device final : public gpu::device {
  public:
   explicit device(int ordinal) : ordinal_(ordinal) {
     check(ICOBENCH_GPU(SetDevice)(ordinal), "choose device");
     facts_ = read_facts(ordinal);
+#if !defined(__HIPCC__)
+    largest_window_ = std::size_t(attribute(cudaDevAttrMaxAccessPolicyWindowSize, ordinal));
+#endif
   }
-  std::string_view backend() const override { return native_backend::name; }
-  device_facts facts() const override { return facts_; }
+  std::string_view backend() const override {
+    return native_backend::name;
+  }
+  device_facts facts() const override {
+    return facts_;
+  }
 
   void* allocate(std::size_t bytes, memory_kind kind) override {
     void* memory = nullptr;
@@ -451,7 +208,7 @@ class device final : public gpu::device {
     }
     auto* data = static_cast<double*>(flush_.data());
     const cache_reader reader{data, flush_.bytes() / sizeof(double), data};
-    native_backend::launch<compiled_for<>>(
+    gpu::launch<native_backend, compiled_for<>>(
         *this, {static_cast<unsigned>(8 * facts_.multiprocessors), 1, 1}, {max_block_threads, 1, 1},
         0, reader);
   }
@@ -466,6 +223,140 @@ class device final : public gpu::device {
   void synchronize() override {
     check(ICOBENCH_GPU(DeviceSynchronize)(), "synchronize");
   }
+
+  bool loads_images() const override {
+    return true;
+  }
+  kernel_function load(const compiled_kernel& k) const override {
+#if defined(__HIPCC__)
+    hipModule_t module = nullptr;
+    const auto bytes = std::make_shared<std::vector<char>>(k.image);  // HIP may not copy them
+    check(hipModuleLoadData(&module, bytes->data()), "load a kernel compiled at run time");
+    std::shared_ptr<void> image(
+        module, [bytes](void* loaded) { (void)hipModuleUnload(static_cast<hipModule_t>(loaded)); });
+    hipFunction_t kernel = nullptr;
+    check(hipModuleGetFunction(&kernel, module, compiled_kernel::name),
+          "find a kernel compiled at run time");
+    return {kernel, std::move(image)};
+#else
+    cudaLibrary_t library = nullptr;
+    check(cudaLibraryLoadData(&library, k.image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+          "load a kernel compiled at run time");
+    std::shared_ptr<void> image(
+        library, [](void* loaded) { (void)cudaLibraryUnload(static_cast<cudaLibrary_t>(loaded)); });
+    cudaKernel_t kernel = nullptr;
+    check(cudaLibraryGetKernel(&kernel, library, compiled_kernel::name),
+          "find a kernel compiled at run time");
+    return {static_cast<const void*>(kernel), std::move(image)};
+#endif
+  }
+
+  kernel_facts inspect(const kernel_function& f, extent3 grid, extent3 block,
+                       std::size_t shared_bytes) const override {
+#if defined(__HIPCC__)
+    if (f.image) { return inspect_loaded(f, grid, block, shared_bytes); }
+#endif
+    const void* const function = f.address;
+    ICOBENCH_GPU(FuncAttributes) attributes{};
+    check(ICOBENCH_GPU(FuncGetAttributes)(&attributes, function), "kernel attributes");
+    // The limit belongs to the function, and its launches may differ: the most it can have.
+    const std::size_t most = facts_.shared_bytes_per_block - attributes.sharedSizeBytes;
+    if (shared_bytes > 0) {
+      check(ICOBENCH_GPU(FuncSetAttribute)(function,
+                                           ICOBENCH_GPU(FuncAttributeMaxDynamicSharedMemorySize),
+                                           static_cast<int>(most)),
+            "shared memory of the kernel");
+    }
+    kernel_facts facts{grid, block, shared_bytes, attributes.numRegs, attributes.localSizeBytes, 0};
+    check(ICOBENCH_GPU(OccupancyMaxActiveBlocksPerMultiprocessor)(
+              &facts.blocks_per_multiprocessor, function, static_cast<int>(block.volume()),
+              shared_bytes),
+          "occupancy");
+    return facts;
+  }
+
+  // Clusters do not fit everywhere: their blocks run on one
+  // part of the device, and parts differ in size.
+  unsigned resident_blocks(const kernel_function& f, extent3 block, std::size_t shared_bytes,
+                           [[maybe_unused]] unsigned cluster) const override {
+    const kernel_facts facts = inspect(f, {}, block, shared_bytes);
+    const int all = facts_.multiprocessors * facts.blocks_per_multiprocessor;
+#if !defined(__HIPCC__)
+    if (cluster > 1) {
+      attributed_launch launch({{cluster, 1, 1}, block, shared_bytes, cluster});
+      int clusters = 0;
+      check(cudaOccupancyMaxActiveClusters(&clusters, f.address, &launch.config),
+            "resident clusters");
+      return std::min(unsigned(all), unsigned(clusters) * cluster);
+    }
+#endif
+    return unsigned(all);
+  }
+
+  void launch(const kernel_function& f, const kernel_launch& l, const void* kernel) const override {
+    void* arguments[] = {const_cast<void*>(kernel)};
+#if defined(__HIPCC__)
+    if (f.image) {
+      check(
+          hipModuleLaunchKernel(loaded(f), l.grid.x, l.grid.y, l.grid.z, l.block.x, l.block.y,
+                                l.block.z, unsigned(l.shared_bytes), current_, arguments, nullptr),
+          "launch");
+      return;
+    }
+#else
+    if (l.cluster > 1 || l.kept.bytes > 0) {
+      attributed_launch launch(l);
+      if (l.kept.bytes > 0) { launch.keep(window_of(l)); }
+      launch.config.stream = current_;
+      check(cudaLaunchKernelExC(&launch.config, f.address, arguments), "launch");
+      return;
+    }
+#endif
+    check(ICOBENCH_GPU(LaunchKernel)(f.address, dim3(l.grid.x, l.grid.y, l.grid.z),
+                                     dim3(l.block.x, l.block.y, l.block.z), arguments,
+                                     l.shared_bytes, current_),
+          "launch");
+  }
+#if !defined(__HIPCC__)
+  // The driver makes it; it is found at run time, so that programs start without one.
+  tensor_map make_tensor_map(const tensor_box& box) const override {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult status{};
+#if CUDART_VERSION >= 12050
+    check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
+                                           cudaEnableDefault, &status),
+          "tensor maps");
+#else
+    check(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found, cudaEnableDefault, &status),
+          "tensor maps");
+#endif
+    if (status != cudaDriverEntryPointSuccess) {
+      throw device_error("the driver makes no tensor maps");
+    }
+    const auto encode = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(found);
+    cuuint64_t extent[4], stride[3];
+    cuuint32_t size[4], every[4];
+    for (int d = 0; d < 4; ++d) {
+      extent[d] = cuuint64_t(box.extent[d]);
+      size[d] = cuuint32_t(box.size[d]);
+      every[d] = 1;
+      if (d > 0) { stride[d - 1] = cuuint64_t(box.stride[d - 1]); }
+    }
+    static_assert(sizeof(tensor_map) == sizeof(CUtensorMap) &&
+                  alignof(tensor_map) >= alignof(CUtensorMap));
+    tensor_map result;
+    const CUresult made = encode(
+        reinterpret_cast<CUtensorMap*>(&result),
+        box.element_bytes == 8 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+        4, const_cast<void*>(box.data), extent, stride, size, every, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (made != CUDA_SUCCESS) {
+      throw device_error("a tensor map is refused: driver error " + std::to_string(int(made)));
+    }
+    return result;
+  }
+#endif
 
   void prefetch(void* managed, std::size_t bytes, bool to_device) override {
     if (!facts_.concurrent_managed) { return; }
@@ -544,12 +435,66 @@ class device final : public gpu::device {
 #endif
   }
 
-  ICOBENCH_GPU(Stream_t) current() const {
-    return current_;
-  }
   static device_facts read_facts(int ordinal);
 
  private:
+#if defined(__HIPCC__)
+  static hipFunction_t loaded(const kernel_function& f) {
+    return static_cast<hipFunction_t>(const_cast<void*>(f.address));
+  }
+  // Dynamic shared memory needs no permission on AMD.
+  static kernel_facts inspect_loaded(const kernel_function& f, extent3 grid, extent3 block,
+                                     std::size_t shared_bytes) {
+    kernel_facts facts{grid, block, shared_bytes};
+    int local_bytes = 0;
+    check(hipFuncGetAttribute(&facts.registers, HIP_FUNC_ATTRIBUTE_NUM_REGS, loaded(f)),
+          "kernel attributes");
+    check(hipFuncGetAttribute(&local_bytes, HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, loaded(f)),
+          "kernel attributes");
+    facts.local_bytes = std::size_t(local_bytes);
+    check(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
+              &facts.blocks_per_multiprocessor, loaded(f), int(block.volume()), shared_bytes),
+          "occupancy");
+    return facts;
+  }
+#else
+  // The runtime's own description, which refers to its attributes.
+  struct attributed_launch {
+    cudaLaunchAttribute attributes[2]{};
+    cudaLaunchConfig_t config{};
+
+    explicit attributed_launch(const kernel_launch& l) {
+      config.gridDim = dim3(l.grid.x, l.grid.y, l.grid.z);
+      config.blockDim = dim3(l.block.x, l.block.y, l.block.z);
+      config.dynamicSmemBytes = l.shared_bytes;
+      config.attrs = attributes;
+      if (l.cluster > 1) {
+        add(cudaLaunchAttributeClusterDimension).clusterDim = {l.cluster, 1, 1};
+      }
+    }
+    attributed_launch(const attributed_launch&) = delete;
+    void keep(const cudaAccessPolicyWindow& window) {
+      add(cudaLaunchAttributeAccessPolicyWindow).accessPolicyWindow = window;
+    }
+
+   private:
+    cudaLaunchAttributeValue& add(cudaLaunchAttributeID id) {
+      auto& added = attributes[config.numAttrs++];
+      added.id = id;
+      return added.val;
+    }
+  };
+  cudaAccessPolicyWindow window_of(const kernel_launch& l) const {
+    cudaAccessPolicyWindow window{};
+    window.base_ptr = const_cast<void*>(l.kept.begin);
+    window.num_bytes = std::min(l.kept.bytes, largest_window_);
+    window.hitRatio = std::min(1.0f, float(l.set_aside) / float(window.num_bytes));
+    window.hitProp = cudaAccessPropertyPersisting;
+    window.missProp = cudaAccessPropertyStreaming;
+    return window;
+  }
+#endif
+
   void enqueue_on(ICOBENCH_GPU(Stream_t) stream, const std::function<void()>& work) {
     const auto before = std::exchange(current_, stream);
     try {
@@ -577,18 +522,9 @@ class device final : public gpu::device {
   device_facts facts_;
   buffer flush_;
   [[maybe_unused]] std::size_t set_aside_ = 0;
+  [[maybe_unused]] std::size_t largest_window_ = 0;  // of memory that a launch may have kept
   ICOBENCH_GPU(Stream_t) current_ = nullptr;
 };
-
-inline ICOBENCH_GPU(Stream_t) current_stream(const gpu::device& d) {
-  return static_cast<const device&>(d).current();
-}
-
-inline int attribute(decltype(ICOBENCH_ATTRIBUTE(ClockRate)) which, int ordinal) {
-  int value = 0;
-  return ICOBENCH_GPU(DeviceGetAttribute)(&value, which, ordinal) == ICOBENCH_GPU(Success) ? value
-                                                                                           : 0;
-}
 
 // As the vendor's tools write it.
 inline std::string uuid_of(int ordinal) {

@@ -229,6 +229,24 @@ inline void check_launch(extent3 grid, extent3 block, const simt_settings& setti
 
 }  // namespace detail
 
+// A kernel as code: what one thread runs of the object.
+using simt_body = detail::block_scheduler::body_function;
+template <class Kernel>
+void simt_body_of(const void* kernel, detail::block_scheduler& scheduler,
+                  detail::thread_state& state) {
+  static_assert(!noexcept(std::declval<const Kernel&>()(std::declval<simt_thread&>())),
+                "simt unwinds a kernel that breaks a rule, hence it must not be noexcept");
+  simt_thread self(scheduler, state);
+  (*static_cast<const Kernel*>(kernel))(self);
+}
+
+// As the one below, of a kernel as code and object.
+inline void simt_launch(extent3 grid, extent3 block, std::size_t shared_bytes, simt_body body,
+                        const void* kernel, const simt_settings& settings = {}) {
+  detail::check_launch(grid, block, settings);
+  detail::block_scheduler(grid, block, shared_bytes, settings, body, kernel).run_grid();
+}
+
 // Runs `kernel` for every thread of the grid and returns when all are done.
 //
 // The kernel is a function object with `template <class Thread> void operator()(Thread&) const`.
@@ -239,16 +257,7 @@ inline void check_launch(extent3 grid, extent3 block, const simt_settings& setti
 template <class Kernel>
 void simt_launch(extent3 grid, extent3 block, std::size_t shared_bytes, const Kernel& kernel,
                  const simt_settings& settings = {}) {
-  static_assert(!noexcept(kernel(std::declval<simt_thread&>())),
-                "simt unwinds a kernel that breaks a rule, hence it must not be noexcept");
-  detail::check_launch(grid, block, settings);
-  const auto body = [](const void* object, detail::block_scheduler& scheduler,
-                       detail::thread_state& state) {
-    simt_thread self(scheduler, state);
-    (*static_cast<const Kernel*>(object))(self);
-  };
-  detail::block_scheduler(grid, block, shared_bytes, settings, body, std::addressof(kernel))
-      .run_grid();
+  simt_launch(grid, block, shared_bytes, &simt_body_of<Kernel>, std::addressof(kernel), settings);
 }
 
 }  // namespace icobench::gpu

@@ -3,14 +3,16 @@
 
 #include <cstring>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include <icobench/gpu/host.hpp>
-#include <icobench/gpu/kernel_facts.hpp>
 #include <icobench/gpu/simt.hpp>
-#include <icobench/launch.hpp>
 
 namespace icobench::gpu {
 
+// All its kernels are compiled with the program: bounds, which are all that run-time compilation
+// adds, mean nothing here.
 struct simt_device final : host_device {
   simt_device() : host_device("simt") {}
   device_facts facts() const override {
@@ -21,6 +23,27 @@ struct simt_device final : host_device {
     result.shared_bytes_per_block = std::size_t(settings.warp_size == 64 ? 64 : 227) << 10;
     return result;
   }
+
+  // They run one after another: as many as show how work is shared among them.
+  unsigned resident_blocks(const kernel_function&, extent3, std::size_t, unsigned) const override {
+    return 20;
+  }
+  kernel_facts inspect(const kernel_function&, extent3 grid, extent3 block,
+                       std::size_t shared_bytes) const override {
+    return {grid, block, shared_bytes, 0, 0, 0};
+  }
+  // simt_thread reads the description itself.
+  tensor_map make_tensor_map(const tensor_box& box) const override {
+    static_assert(sizeof box <= sizeof(tensor_map));
+    tensor_map result;
+    std::memcpy(result.words, &box, sizeof box);
+    return result;
+  }
+  void launch(const kernel_function& f, const kernel_launch& l, const void* kernel) const override {
+    const auto body = reinterpret_cast<simt_body>(const_cast<void*>(f.address));
+    simt_launch(l.grid, l.block, l.shared_bytes, body, kernel, settings);
+  }
+
   simt_settings settings;  // warp size and order of threads: tests vary them
 };
 
@@ -28,50 +51,10 @@ struct simt_backend {
   static constexpr std::string_view name = "simt";
   static constexpr bool bulk_copies = true;
 
-  // Register caps mean nothing here: one instance serves every choice.
-  template <class Compiled>
-  using instance = compiled_for<>;
-
-  struct kept_window {};  // no cache to keep lines in
-  static kept_window keep(const memory_range&, std::size_t) { return {}; }
-
-  // All kernels are compiled with the program: bounds, which are all that run-time compilation
-  // adds, mean nothing here.
-  static constexpr bool loads_images = false;
-  struct function {};
+  // One for all bounds: see simt_device.
   template <class Compiled, class Kernel>
-  static function compiled() {
-    return {};
-  }
-  static function load(const compiled_kernel&) { return {}; }
-
-  // They run one after another: as many as show how work is shared among them.
-  static unsigned resident_blocks(const device&, const function&, extent3, std::size_t, unsigned) {
-    return 20;
-  }
-  static kernel_facts inspect(const device&, const function&, extent3 grid, extent3 block,
-                              std::size_t shared_bytes) {
-    return {grid, block, shared_bytes, 0, 0, 0};
-  }
-
-  template <class Kernel>
-  static void launch(const device& d, const function&, extent3 grid, extent3 block,
-                     std::size_t shared_bytes, const Kernel& kernel, unsigned = 1,
-                     const kept_window& = {}) {
-    simt_launch(grid, block, shared_bytes, kernel, static_cast<const simt_device&>(d).settings);
-  }
-  template <class Compiled, class Kernel>
-  static void launch(const device& d, extent3 grid, extent3 block, std::size_t shared_bytes,
-                     const Kernel& kernel) {
-    launch(d, function{}, grid, block, shared_bytes, kernel);
-  }
-
-  // simt_thread reads the description itself.
-  static tensor_map make_tensor_map(const tensor_box& box) {
-    static_assert(sizeof box <= sizeof(tensor_map));
-    tensor_map result;
-    std::memcpy(result.words, &box, sizeof box);
-    return result;
+  static kernel_function compiled() {
+    return {reinterpret_cast<const void*>(&simt_body_of<Kernel>)};
   }
 
   static std::unique_ptr<device> open(int = 0) { return std::make_unique<simt_device>(); }

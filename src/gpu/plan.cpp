@@ -1,0 +1,171 @@
+// Makes launches of kernels.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "src/gpu/kernel_object.hpp"
+#include "src/gpu/launches.hpp"
+#include "src/gpu/source.hpp"
+#include "src/gpu/space.hpp"
+
+namespace icobench {
+namespace {
+
+struct prepared_kernel {
+  gpu::kernel_facts facts;
+  std::size_t set_aside;
+  std::function<void()> run;
+};
+
+// The kernel compiled with the program, or for this launch at run time.
+gpu::kernel_function function_of(const gpu::device& device, const gpu_description& d,
+                                 const gpu_choice& c, const storage& s, const launch& l) {
+  if (!c.bounds.fit(l)) {
+    const auto compiled =
+        device.compiler()->compile(source_of(d, c, s, l), device.facts().architecture);
+    if (device.loads_images()) { return device.load(*compiled); }
+  }
+  return c.function();
+}
+
+prepared_kernel prepare(const gpu::device& device, const gpu_description& d, const gpu_choice& c,
+                        const storage& s, const launch& l) {
+  const gpu::device_facts facts = device.facts();
+  gpu::kernel_launch how{.block = l.block, .shared_bytes = shared_bytes(c, l, facts)};
+  const auto function = function_of(device, d, c, s, l);
+  if (d.grid) {
+    how.cluster = d.cluster(s.levels, l);
+    how.grid =
+        d.grid(s, l, device.resident_blocks(function, how.block, how.shared_bytes, how.cluster));
+  } else {
+    how.grid = cover(d, c, s, l);
+  }
+  const bool by_levels = levels_first(d, c, s, l, how.grid, facts);
+  if (by_levels) { how.grid = {how.grid.z, how.grid.x, how.grid.y}; }
+  check_grid(how.grid);
+
+  const kernel_object object(c.in_turns_bytes);
+  c.make_ordered(object.data(), s, by_levels,
+                 l.adjacent ? index_t(levels_of_thread(s.levels, l)) : 0);
+  if (c.set_boxes) { c.set_boxes(object.data(), l, device); }
+  if (l.grid > 0) {
+    std::memcpy(static_cast<char*>(object.data()) + c.ordered_bytes, &how.grid, sizeof how.grid);
+    const auto most = std::min<unsigned long long>(
+        how.grid.volume(), unsigned(l.grid) * unsigned(facts.multiprocessors));
+    how.grid = {unsigned(most), 1, 1};
+  }
+  how.kept = kept_range(d, s, l);
+  how.set_aside = std::min(how.kept.bytes, facts.persisting_cache_bytes);
+
+  gpu::kernel_facts of_kernel = device.inspect(function, how.grid, how.block, how.shared_bytes);
+  of_kernel.compiled_at_run_time = !c.bounds.fit(l);
+  return {of_kernel, how.set_aside,
+          [&device, function, how, object] { device.launch(function, how, object.data()); }};
+}
+
+// Throws `unsupported` where the kernel cannot be launched so.
+prepared_kernel prepare(const gpu::device& device, const gpu_description& d, storage s,
+                        const launch& l) {
+  const auto refuse = [&l](const std::string& reason) {
+    if (!reason.empty()) { throw unsupported(to_string(l) + ": " + reason); }
+  };
+  const gpu::device_facts facts = device.facts();
+  refuse(rejection(d, l));
+  refuse(hints_rejection(d, l, facts));
+  if (d.mesh == access::indirect && d.torus_order && !s.torus_order) {
+    throw unsupported("its tables have to be in the slot order of a torus");
+  }
+  if (l.tables == table_use::by_vertex && !s.diamonds) {
+    refuse("edges in threes, as a torus numbers them, are needed");
+  }
+  if (d.bulk_copies) {
+    if (!facts.bulk_copies) {
+      throw unsupported("bulk copies need sm_90, the device is " + facts.architecture);
+    }
+    // Levels and slots are aligned by the storage; rows of floats may start anywhere.
+    if ((s.row | s.plane) % 2 != 0) { throw unsupported("bulk copies need rows of even length"); }
+  }
+  if (d.grid && (l.adjacent || l.order != block_order::by_size || l.stores != hint::by_kernel ||
+                 l.loads != hint::by_kernel)) {
+    refuse("this kernel orders its blocks, levels, stores and loads itself");
+  }
+  s = with_hints(d, s, l);
+  if (const gpu_choice* c = compiled_choice(d, l)) {
+    return prepare(device, d, *c, s, c->bounds.with_cluster(l));
+  }
+  const bool run_time_only = l.constants || l.grid > 0 || l.loads != hint::by_kernel;
+  const std::string reason =
+      run_time_only ? "constants, hints for loads and limits of the grid are compiled at run time"
+                    : "min_blocks=" + std::to_string(l.min_blocks) +
+                          (d.grid ? ", the block or the levels are" : " or the use of tables is") +
+                          " not among the compiled choices:" + choices_text(d);
+  const std::string no_compiler = why_not_at_run_time(d, device);
+  if (!no_compiler.empty()) { refuse(reason + "; " + no_compiler); }
+  if ((l.grid > 0 || d.shaped()) && !device.loads_images()) {
+    refuse(reason + "; not for this backend");
+  }
+  const gpu_choice* const c = choice_at_run_time(d, l);
+  if (!c) { refuse(reason + (run_time_only ? ", which this kernel is not" : "")); }
+  return prepare(device, d, *c, s, c->bounds.with_cluster(l));
+}
+
+using descriptions = std::vector<const gpu_description*>;
+
+plan prepare_all(const descriptions& kernels, gpu::device& device, const storage& s,
+                 const std::vector<launch>& launches) {
+  plan result;
+  std::vector<std::function<void()>> runs;
+  for (std::size_t n = 0; n < kernels.size(); ++n) {
+    const launch& l = launches.at(n);
+    prepared_kernel k = prepare(device, *kernels[n], s, l);
+    result.kernels.push_back(k.facts);
+    result.set_aside = std::max(result.set_aside, k.set_aside);
+    runs.push_back(std::move(k.run));
+    if (kernels[n]->facts) { result.facts.merge(kernels[n]->facts(device, s, l)); }
+  }
+  result.run = [runs = std::move(runs)] {
+    for (const auto& run : runs) { run(); }
+  };
+  return result;
+}
+
+// For each launch that is not compiled with the program but can be at run time: what to compile.
+std::vector<gpu::kernel_source> sources_of(const descriptions& kernels, const storage& s,
+                                           const std::vector<launch>& launches) {
+  std::vector<gpu::kernel_source> result;
+  for (std::size_t n = 0; n < kernels.size(); ++n) {
+    const gpu_description& d = *kernels[n];
+    const launch& l = launches.at(n);
+    if (d.header.empty() || !rejection(d, l).empty() || compiled_choice(d, l)) { continue; }
+    if (const gpu_choice* c = choice_at_run_time(d, l)) {
+      result.push_back(source_of(d, *c, with_hints(d, s, l), c->bounds.with_cluster(l)));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+implementation implement(std::string_view backend, precision p, ordering o,
+                         std::vector<const gpu_description*> kernels) {
+  implementation result{.backend = std::string(backend), .precision_ = p, .ordering_ = o};
+  for (const gpu_description* d : kernels) {
+    result.defaults.push_back(d->tuned);
+    result.needs_torus |= d->torus_order;
+  }
+  result.spaces = [kernels] {
+    std::vector<launch_space> all;
+    for (const gpu_description* d : kernels) { all.push_back(space_of(*d)); }
+    return all;
+  };
+  result.sources = [kernels](const storage& s, const std::vector<launch>& l) {
+    return sources_of(kernels, s, l);
+  };
+  result.prepare = [kernels = std::move(kernels)](gpu::device& device, const storage& s,
+                                                  const std::vector<launch>& l) {
+    return prepare_all(kernels, device, s, l);
+  };
+  return result;
+}
+
+}  // namespace icobench
