@@ -223,6 +223,10 @@ class box_tiles : public level_ring<Shape, T> {
     using_ = using_ + 1 < tile.stages ? using_ + 1 : 0;
     if (using_ == 0) { phase_ ^= 1u; }
   }
+  ICOBENCH_DEVICE void next() {
+    t_.release_bulk();
+    level_ring<Shape, T>::next();
+  }
 
  private:
   const Operands& f_;

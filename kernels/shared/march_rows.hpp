@@ -234,6 +234,7 @@ class copied_rows : public march_place<Shape> {
   }
   // All that this thread reads of the step is read.
   ICOBENCH_DEVICE void release() {
+    t_.release_bulk();
     if constexpr (clusters) {
       t_.arrive_cluster();
     } else {

@@ -147,7 +147,8 @@ class simt_thread {
   // thread for a number of calls of expect_bulk, and may be used after the next sync(). Each call
   // announces bytes that copy_bulk brings (a multiple of 16, as are the addresses). wait_bulk,
   // called by all threads, waits for all of them; the n-th use of a barrier is its phase n % 2. Who
-  // overwrites what others read must sync() before.
+  // reads what was copied calls release_bulk() after that, and then sync() or arrive_cluster(),
+  // before other copies overwrite it.
   void init_bulk(bulk_barrier& barrier, unsigned calls) const { barrier.state = calls; }
   void expect_bulk(bulk_barrier&, unsigned) const {}
   void copy_bulk(void* to, const void* from, unsigned bytes, bulk_barrier&, bool) const {
@@ -182,6 +183,7 @@ class simt_thread {
   void wait_bulk(bulk_barrier&, unsigned, source_place place = source_place::here()) const {
     sync(place);
   }
+  void release_bulk() const {}
 
   // Blocks of a cluster run at once: a copy for `all` goes to the same place of each of them, with
   // its bytes. arrive_cluster and wait_cluster are a barrier in two halves. Here clusters have one
