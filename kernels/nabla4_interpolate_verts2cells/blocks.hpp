@@ -8,25 +8,28 @@
 //
 // Predicted for the H200, 594x514, 80 levels: 1.9 GB copied and 0.3 GB of coefficients from the L2
 // cache, 0.4 GB written, 430 us at the rate that a march gets from it; as long for the banks of
-// shared memory, at 105 accesses a warp and level; hence 500 to 600 us with 12 warps. Measured:
-//   each thread composes its weights from memory              676 us (composed_separate 846)
-//   the same without places changed against bank conflicts    692
-//   the same, batches of 1 or 4 levels instead of 2           745, 1057
-//   the same, 188 registers, one block a multiprocessor       910
-//   weights of edges once a block, cells in pairs             699    (composed_separate 856)
-//   the same, two batches ahead                               725
-//   the same, edges per_vertex, in longer pieces of lines     683
-// and 195 us at 298x257 (composed_separate 213), 473 us in float. The weights of edges made
-// nabla4_interpolate/blocks faster (709 to 683), so the pairs were suspected, which read four
-// vertices of two cells that share an edge instead of six: they are gone, and what is here takes
-// 697 to 724 (298x257: 200), which leaves the 32 bytes that it spills. Longer rows of a block,
-// grown with steps along memory 2.5 times as short, would read 1.4 per cent fewer sectors.
+// shared memory, at 105 accesses a warp and level; hence 500 to 600 us with 12 warps. Measured,
+// edges per_orientation (per_vertex; 298x257), where composed_separate takes 846 (213):
+//   two levels a barrier, one such batch on its way     722 us (696; 198), spills 32 bytes
+//   the same, two batches on their way                  725
+//   one level a barrier, one on its way                 745
+//   one level a barrier, two, three, four on their way  649, 660, 671 (630, 628, 632; 180)
+// With two levels at once a thread had not registers enough, with one on its way the copies took
+// longer than the computation. In float 473 us with the first of these.
 //
-// What holds it up (ncu): the pipe of shared memory is busy 75 % of the time, L2 84 %, DRAM 50 %,
-// with 1.11 times the compulsory bytes. A warp makes 131 accesses to shared memory a level, 20
-// more than reads and writes explain: copies probably take one for each piece of a line that they
-// touch, 6.5 values on average. From L2 come 2.1 GB.
-// may spill (precision=double, architecture=sm_90): 32 bytes, for two blocks a multiprocessor
+// Larger blocks read less around them, and one of them fills a multiprocessor with as many warps:
+// with 320 vertices 653 us (644; 165), with 384 646 (639; 186), with 416 and more registers spill,
+// 1413. Whether all multiprocessors end at the same time counts as much: 954 blocks of 320 are 7.2
+// rounds at 594x514, 240 are 1.8 at 298x257. They need 80 KB and more of shared memory for the
+// weights, which AMD has not. nabla4_interpolate/blocks took 595 with 384 (192: 677). Half the
+// levels a block: 791. Longer rows of a block, grown with steps along memory 2.5 times as short,
+// would read 1.4 per cent fewer sectors.
+//
+// What held it up with two levels a barrier (ncu): the pipe of shared memory was busy 75 % of the
+// time, L2 84 %, DRAM 50 %, with 1.11 times the compulsory bytes. A warp makes 131 accesses to
+// shared memory a level, 20 more than reads and writes explain: copies probably take one for each
+// piece of a line that they touch, 6.5 values on average. From L2 come 2.1 GB. Before that, weights
+// of edges that each thread composed from memory took 676 to 692, cells in pairs 699.
 #pragma once
 
 #include <shared/blocks.hpp>

@@ -321,7 +321,7 @@ struct in_blocks {
   using compiled = compiled_list<compiled_for_threads<threads, 2>>;
   static constexpr access only = access::indirect;
   // Levels between two barriers, and how many such batches are copied ahead.
-  static constexpr int batch = 2, ahead = 1;
+  static constexpr int batch = cells ? 1 : 2, ahead = cells ? 2 : 1;
   static constexpr launch tuned(access) {
     return {.block = {threads, 1, 1}, .levels = 0, .min_blocks = 2};
   }
