@@ -148,7 +148,7 @@ constexpr const char* shaped[] = {
     "nabla4_interpolate_verts2cells/strided/kloop/inlined_cached/tensor"};
 
 TEST(sources, name_the_shape) {
-  const implementation* march = gpu_implementation(shaped[3], precision::float32);
+  const implementation* march = gpu_implementation(shaped[3], precision::float64);
   const implementation* pipeline = gpu_implementation(shaped[5], precision::float64);
   const implementation* tensor = gpu_implementation(shaped[6], precision::float64);
   if (!march || !pipeline || !tensor) { GTEST_SKIP() << "this build has not these kernels"; }

@@ -13,10 +13,6 @@ namespace icobench::kernels {
 template <bool bulk, class... Compiled>
 struct march_of_vertices : marching<march_chain<false, stage::interpolate>, bulk, Compiled...> {
   using computes = stages<stage::interpolate>;
-  static constexpr launch tuned(access) {
-    return bulk ? launch{.block = {128, 1, 2}, .levels = 10}
-                : launch{.block = {64, 1, 2}, .levels = 4};
-  }
 
   template <class Mesh, class T>
   struct kernel {
@@ -34,7 +30,10 @@ struct march_of_vertices : marching<march_chain<false, stage::interpolate>, bulk
 
 template <class Backend>
 void register_interpolate_march(registry& r) {
-  add_marches<Backend, march_of_vertices, 10>(r, march_info("interpolate", "separate"));
+  add_marches<Backend, march_of_vertices,
+              compiled_list<compiled_shape<128, 1, 2, 10>, compiled_shape<64, 1, 4, 10>>,
+              compiled_list<compiled_shape<128, 1, 2, 10, 4>, compiled_shape<64, 1, 4, 10, 4>>>(
+      r, march_info("interpolate", "separate"));
 }
 
 }  // namespace icobench::kernels

@@ -4,7 +4,8 @@
 // of 32 lanes have a result, and parts of a strip begin one row before their first.
 //
 // H200, doubles, 80 levels, 594x514 (298x257): rows read directly 646 us (163), bulk 502 (126) with
-// 64x1x4, multicast 430 to 442 (115) with 128x1x2: 76 to 78 % of the copy bandwidth.
+// 64x1x4, multicast 430 to 442 (115) with 128x1x2: 76 to 78 % of the copy bandwidth. In float 222
+// us (73) with 128x1x3 and 7 levels, 313 with the shape of doubles.
 //
 // nabla4_vertical has 30 coefficients to read for each level, too. They are read directly: 2194 us
 // (549), slower than kloop/inlined_v2v/shuffle (2003, 478): parts of 20 rows make DRAM reads 1.22
@@ -20,12 +21,6 @@ template <bool vertical, bool bulk, class... Compiled>
 struct march_to_vertices
     : marching<march_chain<vertical, stage::nabla4, stage::interpolate>, bulk, Compiled...> {
   using computes = stages<stage::nabla4, stage::interpolate>;
-  static constexpr launch tuned(access) {
-    if (vertical) { return {.block = {64, 1, 4}, .levels = 1}; }
-    if (!bulk) { return {.block = {64, 1, 2}, .levels = 4}; }
-    return march_to_vertices::clusters ? launch{.block = {128, 1, 2}, .levels = 5}
-                                       : launch{.block = {64, 1, 4}, .levels = 5};
-  }
 
   template <class Mesh, class T>
   struct kernel {
@@ -47,7 +42,10 @@ using flat_march_to_vertices = march_to_vertices<false, bulk, Compiled...>;
 
 template <class Backend>
 void register_nabla4_interpolate_march(registry& r) {
-  add_marches<Backend, flat_march_to_vertices, 5>(
+  add_marches<Backend, flat_march_to_vertices,
+              compiled_list<compiled_shape<64, 1, 4, 5>, compiled_shape<128, 1, 2, 5>>,
+              compiled_list<compiled_in<float, compiled_shape<128, 1, 3, 7, 4>>,
+                            compiled_shape<128, 1, 2, 5, 4>, compiled_shape<64, 1, 4, 5, 4>>>(
       r, march_info("nabla4_interpolate", "inlined_cached"));
   add_gpu_variant<Backend, march_to_vertices<true, false, compiled_shape<64, 1, 4, 1>>>(
       r, march_info("nabla4_vertical_interpolate", "inlined_cached"));

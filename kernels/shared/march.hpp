@@ -269,7 +269,7 @@ class march {
 };
 
 // What the kernels of a chain have in common: rows copied ahead (`bulk`) or read directly; compiled
-// for some shapes of blocks.
+// for some shapes of blocks, of which the first is the default.
 template <class Chain, bool bulk, class... Compiled>
 struct marching {
   using compiled = compiled_list<Compiled...>;
@@ -278,6 +278,18 @@ struct marching {
   static constexpr bool bulk_copies = bulk;
   static constexpr bool clusters = ((Compiled::shape.cluster > 1) || ...);
 
+  // The first shape that is compiled for a precision.
+  template <class T>
+  static constexpr launch tuned(access) {
+    launch result{.levels = 0};
+    const auto take = [&](bool compiled, const launch& shape) {
+      if (compiled && result.levels == 0) {
+        result = {.block = shape.block, .levels = shape.levels};
+      }
+    };
+    (take(is_compiled_in<Compiled, T>(), Compiled::shape), ...);
+    return result;
+  }
   static std::string reject(const launch& l) {
     const march_shape<Chain> shape{l};
     if (l.block.x % march_lanes != 0 || l.block.y != 1 || shape.columns % 2 != 0) {
@@ -331,20 +343,23 @@ inline variant_info march_info(std::string_view chain, std::string_view fusion) 
           .description = "blocks march over rows and keep what earlier rows gave"};
 }
 
-// Registers the three marches of a chain: rows read directly, copied ahead to hold `levels` of a
-// thread, and with coefficients copied for several blocks at once.
-template <class Backend, template <bool bulk, class... Compiled> class Family, int levels>
+template <class Backend, template <bool bulk, class... Compiled> class Family, class... Compiled>
+void add_bulk_march(registry& r, const variant_info& info, compiled_list<Compiled...>) {
+  add_if_bulk_copies<Backend, Family<true, Compiled...>>(r, info);
+}
+
+// Registers the three marches of a chain: rows read directly, copied ahead, and with coefficients
+// copied for several blocks at once, the latter two compiled for these shapes.
+template <class Backend, template <bool bulk, class... Compiled> class Family, class Bulk,
+          class Multicast>
 void add_marches(registry& r, variant_info info) {
   add_gpu_variant<Backend, Family<false, compiled_shape<64, 1, 2, 4>>>(r, info);
   info.feature = "bulk";
   info.description = "a march whose rows are copied ahead to shared memory";
-  add_if_bulk_copies<
-      Backend, Family<true, compiled_shape<64, 1, 4, levels>, compiled_shape<128, 1, 2, levels>>>(
-      r, info);
+  add_bulk_march<Backend, Family>(r, info, Bulk{});
   info.feature = "multicast";
   info.description = "a march with rows copied ahead, coefficients for a cluster of blocks at once";
-  add_if_bulk_copies<Backend, Family<true, compiled_shape<64, 1, 4, levels, 4>,
-                                     compiled_shape<128, 1, 2, levels, 4>>>(r, info);
+  add_bulk_march<Backend, Family>(r, info, Multicast{});
 }
 
 }  // namespace icobench::kernels

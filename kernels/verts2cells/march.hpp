@@ -12,10 +12,6 @@ namespace icobench::kernels {
 template <bool bulk, class... Compiled>
 struct march_of_cells : marching<march_chain<false, stage::verts2cells>, bulk, Compiled...> {
   using computes = stages<stage::verts2cells>;
-  static constexpr launch tuned(access) {
-    return bulk ? launch{.block = {128, 1, 2}, .levels = 10}
-                : launch{.block = {64, 1, 2}, .levels = 4};
-  }
 
   template <class Mesh, class T>
   struct kernel {
@@ -33,7 +29,10 @@ struct march_of_cells : marching<march_chain<false, stage::verts2cells>, bulk, C
 
 template <class Backend>
 void register_verts2cells_march(registry& r) {
-  add_marches<Backend, march_of_cells, 10>(r, march_info("verts2cells", "separate"));
+  add_marches<Backend, march_of_cells,
+              compiled_list<compiled_shape<128, 1, 2, 10>, compiled_shape<64, 1, 4, 10>>,
+              compiled_list<compiled_shape<128, 1, 2, 10, 4>, compiled_shape<64, 1, 4, 10, 4>>>(
+      r, march_info("verts2cells", "separate"));
 }
 
 }  // namespace icobench::kernels
