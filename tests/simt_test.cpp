@@ -316,6 +316,36 @@ TEST(simt, reports_misaligned_async_copies) {
   EXPECT_TRUE(contains(error_of({}, {1}, kernel), {"misaligned copy", "copies 8 bytes", __FILE__}));
 }
 
+// A thread copies a value that all read, then another one to the same place.
+std::string copies_in_turns(bool released) {
+  alignas(16) static const double values[] = {1, 0, 2, 0};
+  double sum = 0;
+  const std::string error = error_of({1}, {4}, [&](auto& t) {
+    auto& barrier = *t.template shared<icobench::gpu::bulk_barrier>();
+    auto* const value = t.template shared<double>(16);
+    if (t.rank() == 0) { t.init_bulk(barrier, 1); }
+    t.sync();
+    for (unsigned n = 0; n < 2; ++n) {
+      if (t.rank() == 0) {
+        t.expect_bulk(barrier, 16);
+        t.copy_bulk(value, values + 2 * n, 16, barrier, false);
+      }
+      t.wait_bulk(barrier, n);
+      sum += *value;
+      if (released) { t.release_bulk(); }
+      t.sync();
+    }
+  });
+  EXPECT_EQ(sum, released ? 4 * (1 + 2) : 4 * 1);
+  return error;
+}
+
+TEST(simt, bulk_copies_overwrite_what_was_released) {
+  EXPECT_EQ(copies_in_turns(true), "");
+  EXPECT_TRUE(contains(copies_in_turns(false),
+                       {"a copy overwrites what a thread may read", "release_bulk", __FILE__}));
+}
+
 TEST(simt, boxes_are_zero_outside_the_field) {
   std::vector<float> field(4 * 3 * 2);  // 4 x 3, one plane, 2 levels
   std::iota(field.begin(), field.end(), 0.0f);

@@ -151,12 +151,14 @@ class simt_thread {
   // before other copies overwrite it.
   void init_bulk(bulk_barrier& barrier, unsigned calls) const { barrier.state = calls; }
   void expect_bulk(bulk_barrier&, unsigned) const {}
-  void copy_bulk(void* to, const void* from, unsigned bytes, bulk_barrier&, bool) const {
+  void copy_bulk(void* to, const void* from, unsigned bytes, bulk_barrier& barrier, bool,
+                 source_place place = source_place::here()) const {
+    scheduler_->note_bulk_copy(*state_, to, bytes, &barrier, place);
     std::memcpy(to, from, bytes);
   }
   // A box of a tensor map's field, from this element on, contiguous and aligned to 128 bytes. The
   // hardware takes a beginning that is not aligned to 16 bytes for an illegal instruction.
-  void copy_box(void* to, const tensor_map& map, const int (&at)[4], bulk_barrier&,
+  void copy_box(void* to, const tensor_map& map, const int (&at)[4], bulk_barrier& barrier,
                 source_place place = source_place::here()) const {
     tensor_box box;
     std::memcpy(&box, map.words, sizeof box);
@@ -164,6 +166,8 @@ class simt_thread {
       scheduler_->fail(*state_, "misaligned copy", "copies a box at " + detail::to_string(place));
     auto* next = static_cast<std::byte*>(to);
     const int count = box.size[0] * box.size[1] * box.size[2] * box.size[3];
+    scheduler_->note_bulk_copy(*state_, to, std::size_t(count) * std::size_t(box.element_bytes),
+                               &barrier, place);
     for (int n = 0; n < count; ++n, next += box.element_bytes) {
       std::int64_t offset = 0;
       bool inside = true;
@@ -180,10 +184,11 @@ class simt_thread {
       }
     }
   }
-  void wait_bulk(bulk_barrier&, unsigned, source_place place = source_place::here()) const {
+  void wait_bulk(bulk_barrier& barrier, unsigned, source_place place = source_place::here()) const {
     sync(place);
+    scheduler_->note_bulk_wait(*state_, &barrier);
   }
-  void release_bulk() const {}
+  void release_bulk() const { state_->reads.clear(); }
 
   // Blocks of a cluster run at once: a copy for `all` goes to the same place of each of them, with
   // its bytes. arrive_cluster and wait_cluster are a barrier in two halves. Here clusters have one

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <deque>
 #include <exception>
+#include <map>
 #include <memory>
 #include <new>
 #include <numeric>
@@ -24,6 +25,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <icobench/gpu/dim3.hpp>
@@ -238,6 +240,13 @@ struct thread_state {
   alignas(16) std::array<std::array<std::byte, 16>, 2> slots{};
   std::deque<pending_copy> copies;  // in the order of their groups
   unsigned groups = 0;              // how many are complete
+  std::vector<const void*> reads;   // barriers of the bulk copies that it may be reading
+};
+
+// What the bulk copies of one barrier brought.
+struct bulk_copies {
+  std::vector<std::pair<const std::byte*, std::size_t>> places;  // and bytes
+  bool awaited = false;
 };
 
 // Thrown through a kernel to unwind it after an error; not an std::exception, so that no kernel
@@ -304,6 +313,11 @@ class block_scheduler {
 
   std::byte* shared(const thread_state& self, std::size_t offset, source_place place);
 
+  // A bulk copy overwrites nothing that a thread has waited for and not released.
+  void note_bulk_copy(const thread_state& self, const void* to, std::size_t bytes,
+                      const void* barrier, source_place place);
+  void note_bulk_wait(thread_state& self, const void* barrier);
+
   // Ends the launch with an error; `what` follows the block and the thread in the message.
   [[noreturn]] void fail(const thread_state& self, const std::string& rule,
                          const std::string& what);
@@ -340,6 +354,7 @@ class block_scheduler {
   std::vector<thread_group> warps_;
   thread_group block_;
   index3 block_index_;
+  std::map<const void*, bulk_copies> bulk_;  // by their barriers
 
   std::vector<thread_state*> ready_;
   thread_state* starting_ = nullptr;  // what a fiber just taken is to run
@@ -415,7 +430,9 @@ inline void block_scheduler::start_block() {
     each.parity = 0;
     each.copies.clear();
     each.groups = 0;
+    each.reads.clear();
   }
+  bulk_.clear();
   block_ = {.barrier_name = "block barrier", .begin = 0, .size = count};
   for (unsigned begin = 0; begin < count; begin += warp_size())
     warps_[begin / warp_size()] = {.barrier_name = "warp barrier or shuffle",
@@ -534,6 +551,33 @@ inline std::byte* block_scheduler::shared(const thread_state& self, std::size_t 
          "asks for byte " + std::to_string(offset) + " of " + std::to_string(shared_.bytes()) +
              " at " + to_string(place));
   return shared_.data() + offset;
+}
+
+inline void block_scheduler::note_bulk_copy(const thread_state& self, const void* to,
+                                            std::size_t bytes, const void* barrier,
+                                            source_place place) {
+  const auto* const begin = static_cast<const std::byte*>(to);
+  bulk_copies& own = bulk_[barrier];
+  bool read = false;
+  for (const thread_state& each : threads_) {
+    for (const void* other : each.reads) {
+      read = read || other == barrier;
+      for (const auto& [place_read, size] : bulk_[other].places) {
+        if (begin < place_read + size && place_read < begin + bytes)
+          fail(self, "a copy overwrites what a thread may read",
+               "copies " + std::to_string(bytes) + " bytes at " + to_string(place) + "; thread " +
+                   to_string(each.index) + " has not called release_bulk()");
+      }
+    }
+  }
+  if (own.awaited && !read) own = {};
+  own.places.emplace_back(begin, bytes);
+}
+
+inline void block_scheduler::note_bulk_wait(thread_state& self, const void* barrier) {
+  bulk_[barrier].awaited = true;
+  if (std::find(self.reads.begin(), self.reads.end(), barrier) == self.reads.end())
+    self.reads.push_back(barrier);
 }
 
 inline void block_scheduler::record(const std::string& rule, const std::string& what) {
