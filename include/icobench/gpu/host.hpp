@@ -16,6 +16,10 @@
 #include <icobench/gpu/device.hpp>
 #include <icobench/types.hpp>
 
+// Of loops over gigabytes, which sanitizers would make ten times as long.
+#define ICOBENCH_NOT_SANITIZED \
+  __attribute__((no_sanitize("address"))) __attribute__((no_sanitize("undefined")))
+
 namespace icobench::gpu {
 
 // Work is done when the call returns, so that marks are always reached.
@@ -68,7 +72,7 @@ class host_device : public device {
   void download(void* to, const void* from, std::size_t bytes) override {
     std::memcpy(to, from, bytes);
   }
-  void copy(void* to, const void* from, std::size_t bytes) override {
+  ICOBENCH_NOT_SANITIZED void copy(void* to, const void* from, std::size_t bytes) override {
     const auto* source = static_cast<const double*>(from);
     auto* target = static_cast<double*>(to);
     const auto count = static_cast<std::ptrdiff_t>(bytes / sizeof(double));
@@ -78,7 +82,7 @@ class host_device : public device {
   void fill(void* to, unsigned char byte, std::size_t bytes) override {
     std::memset(to, byte, bytes);
   }
-  void evict_cache() override {
+  ICOBENCH_NOT_SANITIZED void evict_cache() override {
     if (!flush_.data()) {
       flush_ = buffer(*this, 2 * last_level_cache_bytes());
       std::memset(flush_.data(), 0, flush_.bytes());
