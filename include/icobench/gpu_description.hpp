@@ -56,7 +56,9 @@ struct gpu_description {
   bool shaped() const { return choices.front().bounds.shaped; }
 };
 
-// The implementation that launches these kernels one after another.
+// The implementation that launches these kernels one after another. Defined in src/gpu, as is all
+// that makes launches: a program that registers variants links icobench_core, one that calls a
+// kernel needs headers only.
 implementation implement(std::string_view backend, precision, ordering,
                          std::vector<const gpu_description*> kernels);
 

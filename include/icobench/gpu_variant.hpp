@@ -3,7 +3,9 @@
 // A variant file describes a kernel by a class with
 //
 //   using computes = stages<stage::nabla4>;      the stages it fuses, first to last
-//   using compiled = compiled_list<compiled_for<1>>;      min_blocks, uses of tables to choose from
+//   using compiled = compiled_list<compiled_for<1>>;      min_blocks, uses of tables to choose
+//   from;
+//                                                         compiled_in<float, ...>: for floats alone
 //   static constexpr launch tuned(access);       the default launch; tuned<T>, if precisions have
 //                                                different ones
 //   static std::string reject(const launch&);    optional: why a launch will not do, else ""
@@ -146,6 +148,7 @@ constexpr gpu_choice choice_of() {
   using ordered = in_order<typename of::kernel, bounds>;
   using turns = in_turns<typename of::kernel, of::shares_memory>;
   static_assert(offsetof(turns, grid) == sizeof(turns::ordered));
+  static_assert(alignof(turns) <= alignof(gpu::tensor_map), "see kernel_object");
   gpu_choice c{.bounds = bounds_of<Compiled>(),
                .function = &Backend::template compiled<Compiled, ordered>,
                .kernel_bytes = sizeof(typename of::kernel),
@@ -166,10 +169,11 @@ constexpr gpu_choice choice_of() {
 template <class Mesh, class T, class Compiled>
 inline constexpr bool is_choice_of = (Mesh::kind == access::indirect ||
                                       Compiled::tables == table_use::slots) &&
-                                     is_compiled_in<Compiled, T>();
+                                     is_compiled_in<T, Compiled>();
 template <class Backend, class Family, class Mesh, class T, class... Compiled>
 constexpr auto choices_of(compiled_list<Compiled...>) {
   constexpr int count = (int(is_choice_of<Mesh, T, Compiled>) + ...);
+  static_assert(count > 0, "nothing is compiled for this mesh and precision");
   std::array<gpu_choice, count> result{};
   std::size_t n = 0;
   const auto add = [&]<class C>(C) {
@@ -215,6 +219,7 @@ constexpr gpu_description describe(stages<fused...>) {
   if constexpr (requires(const rectangle& domain, const launch& l) {
                   Family::grid(domain, 1, l, 1u);
                 }) {
+    static_assert(Mesh::kind == access::strided);
     d.grid = &grid_of<Family>;
     d.cluster = &Family::cluster;
   }
@@ -280,7 +285,7 @@ struct registry {
 };
 template <class Backend, class... Families>
 void add_gpu_variant(registry&, const variant_info&);
-inline std::string one_level_only(const launch&);
+std::string one_level_only(const launch&);
 
 }  // namespace icobench
 

@@ -78,7 +78,7 @@ template <class T, class Compiled>
 struct compiled_in : Compiled {
   using precision = T;
 };
-template <class Compiled, class T>
+template <class T, class Compiled>
 constexpr bool is_compiled_in() {
   if constexpr (requires { typename Compiled::precision; }) {
     return std::is_same_v<typename Compiled::precision, T>;

@@ -42,7 +42,7 @@ struct implementation {
   ordering ordering_ = ordering::per_orientation;
   layout layout_ = layout::ifirst;
   std::vector<launch> defaults{};                       // one for each launch
-  std::function<std::vector<launch_space>()> spaces{};  // what a search may try instead of each
+  std::function<std::vector<launch_space>()> spaces{};  // what a search may try; none on the CPU
   std::function<plan(gpu::device&, const storage&, const std::vector<launch>&)> prepare{};
   // Of these launches, what `prepare` will have compiled at run time; none on the CPU.
   std::function<std::vector<gpu::kernel_source>(const storage&, const std::vector<launch>&)>

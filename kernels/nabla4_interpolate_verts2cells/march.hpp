@@ -11,15 +11,14 @@
 //   bulk, 64x1x4 with 5 levels                  441     78 % (116, 73 %)
 //   multicast to 4 blocks, 64x1x4 with 5        413     83 % (111, 76 %)
 //   multicast to 4 blocks, 128x1x2 with 5       410     84 % (125, 67 %)
-// In float 235 us (75) with 128x1x3 and 7 levels, each block for itself; multicast 247 (82), with
-// the shape of doubles 343.
+// In float, 128x1x3 with 7 levels: bulk 235 us (75), multicast 247 (82), with the shape of doubles
+// 343.
 //
-// What held it up, in the order in which it was found (ncu): addresses
-// with sizes that the compiler does not know (12 % of the instructions); eviction hints on the
-// copies, whichever (10 %); coefficients that each group of levels reads again (multicast takes 30
-// % of the reads of the L2 cache away and the excess of DRAM reads, 1.35 to 1.12 GB); a release of
-// the cluster's barrier to device scope, which waits for the stores (twice as slow); teams out of
-// step (bulk 487 to 441 us).
+// What held it up, in the order in which it was found (ncu): addresses with sizes that the compiler
+// does not know (12 % of the instructions); eviction hints on the copies, whichever (10 %);
+// coefficients that each group of levels reads again (multicast takes 30 % of the reads of the L2
+// cache away and the excess of DRAM reads, 1.35 to 1.12 GB); a release of the cluster's barrier to
+// device scope, which waits for the stores (twice as slow); teams out of step (bulk 487 to 441 us).
 //
 // What holds it up now is the way between the two halves of the L2 cache, which half of all sectors
 // cross: it is busy for 89 % of the time (86 for a plain copy kernel, 97 for nabla4_vertical, the
@@ -62,8 +61,9 @@ struct march_to_cells
 template <class Backend>
 void register_nabla4_interpolate_verts2cells_march(registry& r) {
   add_marches<Backend, march_to_cells,
-              compiled_list<compiled_shape<64, 1, 4, 5>, compiled_shape<128, 1, 2, 5>>,
               compiled_list<compiled_in<float, compiled_shape<128, 1, 3, 7>>,
+                            compiled_shape<64, 1, 4, 5>, compiled_shape<128, 1, 2, 5>>,
+              compiled_list<compiled_in<float, compiled_shape<128, 1, 3, 7, 4>>,
                             compiled_shape<64, 1, 4, 5, 4>, compiled_shape<128, 1, 2, 5, 4>>>(
       r, march_info("nabla4_interpolate_verts2cells", "inlined_cached"));
 }

@@ -44,7 +44,9 @@ gpu::extent3 march_blocks(const rectangle& domain, index_t levels, const march_s
 // Parts that each strip is cut into. Teams take parts in turns, the same one of all
 // strips before the next: teams side by side go in step, and whole rows are read at once. H200,
 // 594x514: bulk 9 per cent faster than with an equal share of all rows for each team, single
-// stencils that read directly 8 to 19.
+// stencils that read directly 8 to 19. It leaves teams unequal where strips are few: at 298x257
+// five strips of 257 rows are 15 parts for 8 teams, 178 rows a team with what begins them, where
+// equal shares would be 167 (computed; not tried there).
 template <class Chain>
 ICOBENCH_FUNCTION inline index_t march_parts(const rectangle& d, index_t strips, index_t teams) {
   constexpr index_t begin = Chain::before + 1;  // what it costs to begin one, in rows
@@ -281,14 +283,11 @@ struct marching {
   // The first shape that is compiled for a precision.
   template <class T>
   static constexpr launch tuned(access) {
-    launch result{.levels = 0};
-    const auto take = [&](bool compiled, const launch& shape) {
-      if (compiled && result.levels == 0) {
-        result = {.block = shape.block, .levels = shape.levels};
-      }
-    };
-    (take(is_compiled_in<Compiled, T>(), Compiled::shape), ...);
-    return result;
+    static_assert((is_compiled_in<T, Compiled>() || ...));
+    launch first{};
+    ((is_compiled_in<T, Compiled>() && (first = Compiled::shape, true)) || ...);
+    first.cluster = 0;
+    return first;
   }
   static std::string reject(const launch& l) {
     const march_shape<Chain> shape{l};

@@ -22,26 +22,23 @@ gpu::memory_range range_of(const raw_view& v, int slots, std::size_t element_byt
   return {v.data, std::size_t(v.slot_stride) * std::size_t(slots) * element_bytes};
 }
 
-std::string number(std::size_t n) {
-  return std::to_string(n);
-}
-
 }  // namespace
 
 std::string block_rejection(const gpu::extent3& block) {
   if (block.volume() > 1024) {
-    return "a block of " + number(block.volume()) + " threads exceeds the limit of 1024";
+    return "a block of " + std::to_string(block.volume()) + " threads exceeds the limit of 1024";
   }
   if (block.z > 64) {
-    return "a block of " + number(block.z) + " threads along levels exceeds the limit of 64";
+    return "a block of " + std::to_string(block.z) +
+           " threads along levels exceeds the limit of 64";
   }
   return "";
 }
 
 std::string rejection(const gpu_description& d, const launch& l) {
   if (l.block.x <= d.halo.x() || l.block.y <= d.halo.y()) {
-    return "blocks overlap: they need more than " + number(d.halo.x()) + " x " +
-           number(d.halo.y()) + " threads";
+    return "blocks overlap: they need more than " + std::to_string(d.halo.x()) + " x " +
+           std::to_string(d.halo.y()) + " threads";
   }
   if (const std::string reason = block_rejection(l.block); !reason.empty()) { return reason; }
   return d.reject ? d.reject(l) : "";
@@ -98,7 +95,7 @@ gpu::extent3 cover(const gpu_description& d, const gpu_choice& c, const storage&
 
 void check_grid(const gpu::extent3& grid) {
   if (grid.y > 65535 || grid.z > 65535) {
-    throw unsupported("a grid of " + number(grid.y) + " x " + number(grid.z) +
+    throw unsupported("a grid of " + std::to_string(grid.y) + " x " + std::to_string(grid.z) +
                       " blocks in its second and third direction exceeds the limit of 65535");
   }
 }
@@ -115,9 +112,9 @@ void check_tensor_box(const gpu::tensor_box& box) {
 std::size_t shared_bytes(const gpu_choice& c, const launch& l, const gpu::device_facts& facts) {
   const std::size_t bytes = c.shared_bytes(l);
   if (bytes > facts.shared_bytes_per_block) {
-    throw unsupported(to_string(l) + ": needs " + number(bytes) +
+    throw unsupported(to_string(l) + ": needs " + std::to_string(bytes) +
                       " bytes of shared memory a block, the device has " +
-                      number(facts.shared_bytes_per_block));
+                      std::to_string(facts.shared_bytes_per_block));
   }
   return bytes;
 }

@@ -1,6 +1,7 @@
 // Makes launches of kernels.
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
 #include "src/gpu/kernel_object.hpp"
@@ -28,26 +29,25 @@ gpu::kernel_function function_of(const gpu::device& device, const gpu_descriptio
   return c.function();
 }
 
-prepared_kernel prepare(const gpu::device& device, const gpu_description& d, const gpu_choice& c,
-                        const storage& s, const launch& l) {
+prepared_kernel prepare_choice(const gpu::device& device, const gpu_description& d,
+                               const gpu_choice& c, const storage& s, const launch& l) {
   const gpu::device_facts facts = device.facts();
   gpu::kernel_launch how{.block = l.block, .shared_bytes = shared_bytes(c, l, facts)};
+  if (!d.grid) { how.grid = cover(d, c, s, l); }
+  const bool by_levels = levels_first(d, c, s, l, how.grid, facts);
+  if (by_levels) { how.grid = {how.grid.z, how.grid.x, how.grid.y}; }
+  const kernel_object object(c.in_turns_bytes);
+  c.make_ordered(object.data(), s, by_levels,
+                 l.adjacent ? index_t(levels_of_thread(s.levels, l)) : 0);
+  if (c.set_boxes) { c.set_boxes(object.data(), l, device); }
+
   const auto function = function_of(device, d, c, s, l);
   if (d.grid) {
     how.cluster = d.cluster(s.levels, l);
     how.grid =
         d.grid(s, l, device.resident_blocks(function, how.block, how.shared_bytes, how.cluster));
-  } else {
-    how.grid = cover(d, c, s, l);
   }
-  const bool by_levels = levels_first(d, c, s, l, how.grid, facts);
-  if (by_levels) { how.grid = {how.grid.z, how.grid.x, how.grid.y}; }
   check_grid(how.grid);
-
-  const kernel_object object(c.in_turns_bytes);
-  c.make_ordered(object.data(), s, by_levels,
-                 l.adjacent ? index_t(levels_of_thread(s.levels, l)) : 0);
-  if (c.set_boxes) { c.set_boxes(object.data(), l, device); }
   if (l.grid > 0) {
     std::memcpy(static_cast<char*>(object.data()) + c.ordered_bytes, &how.grid, sizeof how.grid);
     const auto most = std::min<unsigned long long>(
@@ -91,7 +91,7 @@ prepared_kernel prepare(const gpu::device& device, const gpu_description& d, sto
   }
   s = with_hints(d, s, l);
   if (const gpu_choice* c = compiled_choice(d, l)) {
-    return prepare(device, d, *c, s, c->bounds.with_cluster(l));
+    return prepare_choice(device, d, *c, s, c->bounds.with_cluster(l));
   }
   const bool run_time_only = l.constants || l.grid > 0 || l.loads != hint::by_kernel;
   const std::string reason =
@@ -106,7 +106,7 @@ prepared_kernel prepare(const gpu::device& device, const gpu_description& d, sto
   }
   const gpu_choice* const c = choice_at_run_time(d, l);
   if (!c) { refuse(reason + (run_time_only ? ", which this kernel is not" : "")); }
-  return prepare(device, d, *c, s, c->bounds.with_cluster(l));
+  return prepare_choice(device, d, *c, s, c->bounds.with_cluster(l));
 }
 
 using descriptions = std::vector<const gpu_description*>;
@@ -161,8 +161,12 @@ implementation implement(std::string_view backend, precision p, ordering o,
   result.sources = [kernels](const storage& s, const std::vector<launch>& l) {
     return sources_of(kernels, s, l);
   };
-  result.prepare = [kernels = std::move(kernels)](gpu::device& device, const storage& s,
-                                                  const std::vector<launch>& l) {
+  result.prepare = [kernels = std::move(kernels), name = result.backend](
+                       gpu::device& device, const storage& s, const std::vector<launch>& l) {
+    if (device.backend() != name) {  // kernels are called by address
+      throw std::logic_error("kernels of the backend " + name + " on a device of " +
+                             std::string(device.backend()));
+    }
     return prepare_all(kernels, device, s, l);
   };
   return result;

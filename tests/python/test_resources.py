@@ -85,7 +85,7 @@ using device = device_kernels::walk<device_kernels::width::wide, double, 60>;
 void* instances[] = {
     reinterpret_cast<void*>(&gpu::entry<compiled_for<8>, many>),
     reinterpret_cast<void*>(&gpu::entry<compiled_for<1>, many>),
-    reinterpret_cast<void*>(&gpu::entry<compiled_for<1>, shared>),
+    reinterpret_cast<void*>(&gpu::entry<compiled_in<float, compiled_for<1>>, shared>),
     reinterpret_cast<void*>(&gpu::entry<compiled_for<8>, device>),
     reinterpret_cast<void*>(&gpu::entry<compiled_for<1>, gpu::native::cache_reader>)};
 """

@@ -126,9 +126,11 @@ class device {
 
   // Kernels, for devices that launch any: the CPU has loops.
   //
-  // Whether it loads those that were compiled at run time; it throws device_error if not.
+  // Whether it loads those that were compiled at run time; `load` throws device_error if not.
   virtual bool loads_images() const { return false; }
   virtual kernel_function load(const compiled_kernel&) const { throw no_kernels(); }
+  // Facts of a launch. Also asks for its shared memory: called before a launch that has more than
+  // every kernel may have (48 KB).
   virtual kernel_facts inspect(const kernel_function&, extent3 /*grid*/, extent3 /*block*/,
                                std::size_t /*shared_bytes*/) const {
     throw no_kernels();

@@ -72,12 +72,12 @@ class host_device : public device {
   void download(void* to, const void* from, std::size_t bytes) override {
     std::memcpy(to, from, bytes);
   }
-  ICOBENCH_NOT_SANITIZED void copy(void* to, const void* from, std::size_t bytes) override {
-    const auto* source = static_cast<const double*>(from);
-    auto* target = static_cast<double*>(to);
-    const auto count = static_cast<std::ptrdiff_t>(bytes / sizeof(double));
-#pragma omp parallel for simd schedule(static)
-    for (std::ptrdiff_t i = 0; i < count; ++i) { target[i] = source[i]; }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    if (bytes < std::size_t(1) << 20) {
+      std::memcpy(to, from, bytes);
+    } else {
+      copy_in_parallel(to, from, bytes);
+    }
   }
   void fill(void* to, unsigned char byte, std::size_t bytes) override {
     std::memset(to, byte, bytes);
@@ -130,6 +130,16 @@ class host_device : public device {
   }
 
  private:
+  ICOBENCH_NOT_SANITIZED static void copy_in_parallel(void* to, const void* from,
+                                                      std::size_t bytes) {
+    const auto* source = static_cast<const double*>(from);
+    auto* target = static_cast<double*>(to);
+    const auto count = static_cast<std::ptrdiff_t>(bytes / sizeof(double));
+#pragma omp parallel for simd schedule(static)
+    for (std::ptrdiff_t i = 0; i < count; ++i) { target[i] = source[i]; }
+    std::memcpy(target + count, source + count, bytes % sizeof(double));
+  }
+
   // A huge page: also more than any vector or cache line asks for.
   static constexpr std::size_t alignment = std::size_t(2) << 20;
 
@@ -154,3 +164,5 @@ class host_device : public device {
 };
 
 }  // namespace icobench::gpu
+
+#undef ICOBENCH_NOT_SANITIZED

@@ -1,4 +1,4 @@
-// A device of CUDA or HIP: the one file that names them. Compiled by nvcc or hipcc only.
+// A device of CUDA or HIP: what calls their runtimes. Compiled by nvcc or hipcc only.
 #pragma once
 
 #include <algorithm>
@@ -275,8 +275,8 @@ class device final : public gpu::device {
     return facts;
   }
 
-  // Clusters do not fit everywhere: their blocks run on one
-  // part of the device, and parts differ in size.
+  // Clusters do not fit everywhere: their blocks run on one part of the device, and parts differ in
+  // size.
   unsigned resident_blocks(const kernel_function& f, extent3 block, std::size_t shared_bytes,
                            [[maybe_unused]] unsigned cluster) const override {
     const kernel_facts facts = inspect(f, {}, block, shared_bytes);
@@ -439,6 +439,7 @@ class device final : public gpu::device {
 
  private:
 #if defined(__HIPCC__)
+  // The address of a kernel in an image, which HIP has other calls for.
   static hipFunction_t loaded(const kernel_function& f) {
     return static_cast<hipFunction_t>(const_cast<void*>(f.address));
   }
