@@ -340,9 +340,8 @@ TEST_F(cli, dump_keeps_to_the_schema) {
 TEST_F(cli, ended_run_keeps_its_results) {
   const std::string dump = path("dump.json");
   // Doubles are measured first, for 3 s, then floats.
-  const strings command =
-      nabla4_small({"--budget", "1.5", "--min-samples", "1000000", "--cache", "warm", "--variant",
-                    "strided", "--precision", "double,float", "--dump", dump});
+  const strings command = nabla4_small({"--budget", "1.5", "--min-samples", "1000000", "--variant",
+                                        "strided", "--precision", "double,float", "--dump", dump});
   for (const int signal : {SIGINT, SIGKILL}) {
     SCOPED_TRACE(signal);
     fs::remove(dump);
