@@ -3,9 +3,8 @@
 // A variant file describes a kernel by a class with
 //
 //   using computes = stages<stage::nabla4>;      the stages it fuses, first to last
-//   using compiled = compiled_list<compiled_for<1>>;      min_blocks, uses of tables to choose
-//   from;
-//                                                         compiled_in<float, ...>: for floats alone
+//   using compiled = compiled_list<compiled_for<1>>;      its choices of min_blocks and of uses of
+//                                                tables; compiled_in<float, ...>: for floats alone
 //   static constexpr launch tuned(access);       the default launch; tuned<T>, if precisions have
 //                                                different ones
 //   static std::string reject(const launch&);    optional: why a launch will not do, else ""
