@@ -40,37 +40,28 @@ std::function<void()> bind_loops(const storage& s, const launch& l, stages<fused
   };
 }
 
-template <class First, class...>
-inline constexpr layout layout_of = First::memory;
-
-template <class Mesh, class T, class... Loops>
+template <class Mesh, class T, class Loops>
 plan prepare_cpu(gpu::device&, const storage& s, const std::vector<launch>& launches) {
   plan result;
-  std::size_t n = 0;
-  std::vector<std::function<void()>> runs{
-      bind_loops<Loops, Mesh, T>(s, launches.at(n++), typename Loops::computes{})...};
-  result.run = [runs = std::move(runs)] {
-    for (const auto& run : runs) { run(); }
-  };
+  result.run = bind_loops<Loops, Mesh, T>(s, launches.at(0), typename Loops::computes{});
   return result;
 }
 
 }  // namespace detail
 
-// Registers the variant that runs these loops one after another, strided and indirect, in both
-// precisions and both edge orderings.
-template <class... Loops>
+// Registers the variant that runs these loops, strided and indirect, in both precisions and both
+// edge orderings.
+template <class Loops>
 void add_cpu_variant(registry& r, const variant_info& info) {
-  constexpr layout L = detail::layout_of<Loops...>;
+  constexpr layout L = Loops::memory;
   const auto add = [&]<class Mesh, class T>(ordering o) {
-    const std::vector<launch> defaults{Loops::tuned()...};
     r.add(info, Mesh::kind,
           {.backend = "cpu",
            .precision_ = precision_of<T>,
            .ordering_ = o,
            .layout_ = L,
-           .defaults = defaults,
-           .prepare = &detail::prepare_cpu<Mesh, T, Loops...>});
+           .defaults = {Loops::tuned()},
+           .prepare = &detail::prepare_cpu<Mesh, T, Loops>});
   };
   const auto add_meshes = [&]<class T>() {
     constexpr auto pv = ordering::per_vertex, po = ordering::per_orientation;

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 #include <typeinfo>
-#include <vector>
 
 #include <icobench/gpu_kernel.hpp>
 #include <icobench/registry.hpp>
@@ -56,11 +55,10 @@ struct gpu_description {
   bool shaped() const { return choices.front().bounds.shaped; }
 };
 
-// The implementation that launches these kernels one after another. Defined in src/gpu, as is all
-// that makes launches: a program that registers variants links icobench_core, one that calls a
-// kernel needs headers only.
-implementation implement(std::string_view backend, precision, ordering,
-                         std::vector<const gpu_description*> kernels);
+// The implementation that launches this kernel, whose description has to last. Defined in src/gpu,
+// as is all that makes launches: a program that registers variants links icobench_core, one that
+// calls a kernel needs headers only.
+implementation implement(std::string_view backend, precision, ordering, const gpu_description&);
 
 // Throws `unsupported` where tensor maps cannot have such a box.
 void check_tensor_box(const gpu::tensor_box&);

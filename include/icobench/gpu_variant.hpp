@@ -245,22 +245,21 @@ inline std::string one_level_only(const launch& l) {
   return l.levels == 1 ? "" : "a thread of this kernel computes one level";
 }
 
-// Registers the variant that launches these kernels one after another, for the backend this source
-// is compiled for, on the meshes they are written for, in both precisions and both edge orderings.
-template <class Backend, class... Families>
+// Registers the variant that launches this kernel, for the backend this source is compiled for, on
+// the meshes it is written for, in both precisions and both edge orderings.
+template <class Backend, class Family>
 void add_gpu_variant(registry& r, const variant_info& info) {
   const auto add = [&]<class Mesh, class T>(ordering o) {
-    if constexpr (((detail::written_for<Families, Mesh::kind>() &&
-                    detail::reads_ordering_of<Families, Mesh>()) &&
-                   ...)) {
+    if constexpr (detail::written_for<Family, Mesh::kind>() &&
+                  detail::reads_ordering_of<Family, Mesh>()) {
       r.add(info, Mesh::kind,
             implement(Backend::name, precision_of<T>, o,
-                      {&detail::description<Backend, Families, Mesh, T>...}));
+                      detail::description<Backend, Family, Mesh, T>));
     }
   };
   const auto add_meshes = [&]<class T>() {
     // Cells have one numbering only, so a kernel without edges serves both orderings.
-    constexpr bool edges = (detail::has_edges(typename Families::computes{}) || ...);
+    constexpr bool edges = detail::has_edges(typename Family::computes{});
     constexpr auto other = edges ? ordering::per_vertex : ordering::per_orientation;
     using po = strided_mesh<ordering::per_orientation>;
     add.template operator()<po, T>(ordering::per_orientation);
@@ -282,7 +281,7 @@ struct registry {
   template <class... Any>
   void add_absent(const Any&...);
 };
-template <class Backend, class... Families>
+template <class Backend, class Family>
 void add_gpu_variant(registry&, const variant_info&);
 std::string one_level_only(const launch&);
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
-#include <utility>
 
 #include "src/gpu/kernel_object.hpp"
 #include "src/gpu/launches.hpp"
@@ -11,12 +10,6 @@
 
 namespace icobench {
 namespace {
-
-struct prepared_kernel {
-  gpu::kernel_facts facts;
-  std::size_t set_aside;
-  std::function<void()> run;
-};
 
 // The kernel compiled with the program, or for this launch at run time.
 gpu::kernel_function function_of(const gpu::device& device, const gpu_description& d,
@@ -29,8 +22,8 @@ gpu::kernel_function function_of(const gpu::device& device, const gpu_descriptio
   return c.function();
 }
 
-prepared_kernel prepare_choice(const gpu::device& device, const gpu_description& d,
-                               const gpu_choice& c, const storage& s, const launch& l) {
+plan prepare_choice(const gpu::device& device, const gpu_description& d, const gpu_choice& c,
+                    const storage& s, const launch& l) {
   const gpu::device_facts facts = device.facts();
   gpu::kernel_launch how{.block = l.block, .shared_bytes = shared_bytes(c, l, facts)};
   if (!d.grid) { how.grid = cover(d, c, s, l); }
@@ -59,13 +52,15 @@ prepared_kernel prepare_choice(const gpu::device& device, const gpu_description&
 
   gpu::kernel_facts of_kernel = device.inspect(function, how.grid, how.block, how.shared_bytes);
   of_kernel.compiled_at_run_time = !c.bounds.fit(l);
-  return {of_kernel, how.set_aside,
-          [&device, function, how, object] { device.launch(function, how, object.data()); }};
+  plan result;
+  result.kernels = {of_kernel};
+  result.set_aside = how.set_aside;
+  result.run = [&device, function, how, object] { device.launch(function, how, object.data()); };
+  return result;
 }
 
 // Throws `unsupported` where the kernel cannot be launched so.
-prepared_kernel prepare(const gpu::device& device, const gpu_description& d, storage s,
-                        const launch& l) {
+plan prepare(const gpu::device& device, const gpu_description& d, storage s, const launch& l) {
   const auto refuse = [&l](const std::string& reason) {
     if (!reason.empty()) { throw unsupported(to_string(l) + ": " + reason); }
   };
@@ -109,67 +104,38 @@ prepared_kernel prepare(const gpu::device& device, const gpu_description& d, sto
   return prepare_choice(device, d, *c, s, c->bounds.with_cluster(l));
 }
 
-using descriptions = std::vector<const gpu_description*>;
-
-plan prepare_all(const descriptions& kernels, gpu::device& device, const storage& s,
-                 const std::vector<launch>& launches) {
-  plan result;
-  std::vector<std::function<void()>> runs;
-  for (std::size_t n = 0; n < kernels.size(); ++n) {
-    const launch& l = launches.at(n);
-    prepared_kernel k = prepare(device, *kernels[n], s, l);
-    result.kernels.push_back(k.facts);
-    result.set_aside = std::max(result.set_aside, k.set_aside);
-    runs.push_back(std::move(k.run));
-    if (kernels[n]->facts) { result.facts.merge(kernels[n]->facts(device, s, l)); }
-  }
-  result.run = [runs = std::move(runs)] {
-    for (const auto& run : runs) { run(); }
-  };
-  return result;
-}
-
-// For each launch that is not compiled with the program but can be at run time: what to compile.
-std::vector<gpu::kernel_source> sources_of(const descriptions& kernels, const storage& s,
-                                           const std::vector<launch>& launches) {
-  std::vector<gpu::kernel_source> result;
-  for (std::size_t n = 0; n < kernels.size(); ++n) {
-    const gpu_description& d = *kernels[n];
-    const launch& l = launches.at(n);
-    if (d.header.empty() || !rejection(d, l).empty() || compiled_choice(d, l)) { continue; }
-    if (const gpu_choice* c = choice_at_run_time(d, l)) {
-      result.push_back(source_of(d, *c, with_hints(d, s, l), c->bounds.with_cluster(l)));
-    }
-  }
-  return result;
+// What to compile for a launch that is not compiled with the program but can be at run time.
+std::vector<gpu::kernel_source> sources_of(const gpu_description& d, const storage& s,
+                                           const launch& l) {
+  if (d.header.empty() || !rejection(d, l).empty() || compiled_choice(d, l)) { return {}; }
+  const gpu_choice* const c = choice_at_run_time(d, l);
+  if (!c) { return {}; }
+  return {source_of(d, *c, with_hints(d, s, l), c->bounds.with_cluster(l))};
 }
 
 }  // namespace
 
 implementation implement(std::string_view backend, precision p, ordering o,
-                         std::vector<const gpu_description*> kernels) {
-  implementation result{.backend = std::string(backend), .precision_ = p, .ordering_ = o};
-  for (const gpu_description* d : kernels) {
-    result.defaults.push_back(d->tuned);
-    result.needs_torus |= d->torus_order;
-  }
-  result.spaces = [kernels] {
-    std::vector<launch_space> all;
-    for (const gpu_description* d : kernels) { all.push_back(space_of(*d)); }
-    return all;
-  };
-  result.sources = [kernels](const storage& s, const std::vector<launch>& l) {
-    return sources_of(kernels, s, l);
-  };
-  result.prepare = [kernels = std::move(kernels), name = result.backend](
-                       gpu::device& device, const storage& s, const std::vector<launch>& l) {
-    if (device.backend() != name) {  // kernels are called by address
-      throw std::logic_error("kernels of the backend " + name + " on a device of " +
-                             std::string(device.backend()));
-    }
-    return prepare_all(kernels, device, s, l);
-  };
-  return result;
+                         const gpu_description& d) {
+  return {.backend = std::string(backend),
+          .precision_ = p,
+          .ordering_ = o,
+          .defaults = {d.tuned},
+          .spaces = [&d] { return std::vector{space_of(d)}; },
+          .prepare =
+              [&d, name = std::string(backend)](gpu::device& device, const storage& s,
+                                                const std::vector<launch>& l) {
+                if (device.backend() != name) {  // kernels are called by address
+                  throw std::logic_error("kernels of the backend " + name + " on a device of " +
+                                         std::string(device.backend()));
+                }
+                plan result = prepare(device, d, s, l.at(0));
+                if (d.facts) { result.facts = d.facts(device, s, l.at(0)); }
+                return result;
+              },
+          .sources = [&d](const storage& s,
+                          const std::vector<launch>& l) { return sources_of(d, s, l.at(0)); },
+          .needs_torus = d.torus_order};
 }
 
 }  // namespace icobench
