@@ -5,16 +5,22 @@
 namespace icobench {
 namespace {
 
-// Bytes of what the stages read that does not depend on the level.
+// Calls use(stage, field, view) for what the stages read that does not depend on the level.
+template <class Use>
+void for_each_coefficient(const gpu_description& d, const storage& s, const Use& use) {
+  for (const stage computed : d.computes) {
+    for (const field f : info(computed).inputs) {
+      const raw_view& v = s.fields[std::size_t(f)];
+      if (v.stride == 0) { use(computed, f, v); }
+    }
+  }
+}
+
 std::size_t coefficient_bytes(const gpu_description& d, const gpu_choice& c, const storage& s) {
   std::size_t bytes = 0;
-  for (const stage computed : d.computes) {
-    std::size_t slots = 0;
-    for (const field f : info(computed).inputs) {
-      if (s.fields[std::size_t(f)].stride == 0) { slots += std::size_t(info(f).slots); }
-    }
-    bytes += c.elements(s, computed) * slots * d.value_bytes;
-  }
+  for_each_coefficient(d, s, [&](stage computed, field f, const raw_view&) {
+    bytes += c.elements(s, computed) * std::size_t(info(f).slots) * d.value_bytes;
+  });
   return bytes;
 }
 
@@ -57,9 +63,10 @@ std::string hints_rejection(const gpu_description& d, const launch& l,
 }
 
 const gpu_choice* compiled_choice(const gpu_description& d, const launch& l) {
-  const auto fits = [&](const gpu_choice& c) { return c.bounds.fit(l); };
-  const auto found = std::find_if(d.choices.begin(), d.choices.end(), fits);
-  return found == d.choices.end() ? nullptr : &*found;
+  for (const gpu_choice& c : d.choices) {
+    if (c.bounds.fit(l)) { return &c; }
+  }
+  return nullptr;
 }
 
 std::string choices_text(const gpu_description& d) {
@@ -144,17 +151,13 @@ gpu::memory_range kept_range(const gpu_description& d, const storage& s, const l
   gpu::memory_range all;
   if (l.persist == kept::coefficients) {
     // Those of all stages lie one after another: see resident_problem.
-    for (const stage computed : d.computes) {
-      for (const field f : info(computed).inputs) {
-        const raw_view& v = s.fields[std::size_t(f)];
-        if (v.stride != 0) { continue; }
-        const auto one = range_of(v, info(f).slots, d.value_bytes);
-        if (!all.begin) { all.begin = one.begin; }
-        all.bytes =
-            std::size_t(static_cast<const char*>(one.begin) - static_cast<const char*>(all.begin)) +
-            one.bytes;
-      }
-    }
+    for_each_coefficient(d, s, [&](stage, field f, const raw_view& v) {
+      const auto one = range_of(v, info(f).slots, d.value_bytes);
+      if (!all.begin) { all.begin = one.begin; }
+      all.bytes =
+          std::size_t(static_cast<const char*>(one.begin) - static_cast<const char*>(all.begin)) +
+          one.bytes;
+    });
   }
   return all;
 }

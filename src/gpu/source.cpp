@@ -2,7 +2,6 @@
 
 #include <cxxabi.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -78,8 +77,10 @@ const gpu_choice* choice_at_run_time(const gpu_description& d, const launch& l) 
     return l.grid == 0 && (c.bounds.any_levels ? l.cluster : l.stages | l.copy_bytes) == 0 &&
            !(constants && c.set_boxes);
   };
-  const auto found = std::find_if(d.choices.begin(), d.choices.end(), differs_in_bounds);
-  return found == d.choices.end() ? nullptr : &*found;
+  for (const gpu_choice& c : d.choices) {
+    if (differs_in_bounds(c)) { return &c; }
+  }
+  return nullptr;
 }
 
 unsigned bound_at_run_time(const gpu::extent3& block) {

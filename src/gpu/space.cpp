@@ -37,10 +37,11 @@ launch_axes axes_of(const gpu_description& d, const compiled_bounds& bounds) {
 // The same for each number of blocks that a multiprocessor can have at once, and threads a block.
 void add_bounds_at_run_time(const gpu_description& d, table_use tables,
                             std::vector<launch_axes>& to) {
+  const launch_axes of_all = axes_of(d, {.tables = tables, .max_threads = 1024});
   for (const unsigned threads : {max_block_threads, 512u, 1024u}) {
     for (const int blocks : {1, 2, 3, 4, 5, 6, 8}) {
       if (unsigned(blocks) * threads > 2048) { continue; }
-      launch_axes axes = axes_of(d, {.tables = tables, .max_threads = 1024});
+      launch_axes axes = of_all;
       axes.compiled.min_blocks = blocks;
       std::erase_if(axes.blocks,
                     [&](const gpu::extent3& block) { return bound_at_run_time(block) != threads; });

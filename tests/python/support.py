@@ -2,13 +2,15 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).parents[2]
-BUILD = pathlib.Path(os.environ.get("ICOBENCH_BUILD", ROOT / "build" / "test"))
+TESTED = ROOT / "build" / ("test-cuda" if shutil.which("nvcc") else "test")  # by scripts/test
+BUILD = pathlib.Path(os.environ.get("ICOBENCH_BUILD", TESTED))
 
 
 class ScriptTest(unittest.TestCase):
