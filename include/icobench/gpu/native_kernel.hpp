@@ -211,8 +211,8 @@ struct native_thread {
     return n;
   }
   // Reads that are still under way when a barrier lets others go on come before their stores, but
-  // not before copies, which take another way to shared memory. Without this a third of all runs of
-  // verts2cells/strided/march/separate/multicast in floats was wrong at some cells (H200,
+  // not before copies, which take another way to shared memory. Without this six of 18 runs of
+  // verts2cells/strided/march/separate/multicast in floats were wrong at some cells (H200,
   // 594x514), none of 4500 with it.
   ICOBENCH_DEVICE void release_bulk() const {
 #if __CUDA_ARCH__ >= 900
