@@ -3,9 +3,10 @@
 // Trades as the march of the longer chain does (nabla4_interpolate_verts2cells/march.hpp), but 31
 // of 32 lanes have a result, and parts of a strip begin one row before their first.
 //
-// H200, doubles, 80 levels, 594x514 (298x257): rows read directly 646 us (163), bulk 502 (126) with
-// 64x1x4, multicast 430 to 442 (115) with 128x1x2: 76 to 78 % of the copy bandwidth. In float 222
-// us (73) with 128x1x3 and 7 levels, 313 with the shape of doubles.
+// H200, doubles, 80 levels, 594x514 (298x257): rows read directly 620 us (156), bulk 496 (119) with
+// 64x1x4, multicast to 8 blocks 417 (115) with 128x1x2, 81 % of the copy bandwidth, to 4 428 (118).
+// In float 221 us (69) with 128x1x3 and 7 levels, multicast to 2 blocks 231 or 241 (67), with the
+// shape of doubles 313.
 //
 // nabla4_vertical has 30 coefficients to read for each level, too. They are read directly: 2194 us
 // (549), slower than kloop/inlined_v2v/shuffle (2003, 478): parts of 20 rows make DRAM reads 1.22
@@ -45,7 +46,7 @@ void register_nabla4_interpolate_march(registry& r) {
   add_marches<Backend, flat_march_to_vertices,
               compiled_list<compiled_shape<64, 1, 4, 5>, compiled_shape<128, 1, 2, 5>>,
               compiled_list<compiled_in<float, compiled_shape<128, 1, 3, 7, 4>>,
-                            compiled_shape<128, 1, 2, 5, 4>, compiled_shape<64, 1, 4, 5, 4>>>(
+                            compiled_shape<128, 1, 2, 5, 8>, compiled_shape<64, 1, 4, 5, 4>>>(
       r, march_info("nabla4_interpolate", "inlined_cached"));
   add_gpu_variant<Backend, march_to_vertices<true, false, compiled_shape<64, 1, 4, 1>>>(
       r, march_info("nabla4_vertical_interpolate", "inlined_cached"));

@@ -117,15 +117,15 @@ struct composed_nabla4_interpolate_verts2cells {
                                  const Vertices& of_v, const Edges& of_z) const {
       for (int n = 0; n < Around::vertex_count; ++n) { of_u[n] = of_v[n] = 0; }
       for (int n = 0; n < Around::edge_count; ++n) { of_z[n] = 0; }
-      const verts2cells<T> outer = cell.stencil(around.first_cell + c).weights();
+      const verts2cells_weights<T> outer = cell.stencil(around.first_cell + c).weights();
       ICOBENCH_UNROLL_ALL
       for (int m = 0; m < 3; ++m) {
         const int corner = around.corner_of_cell(c, m);
         ICOBENCH_NO_UNROLL
         for (int s = 0; s < 6; ++s) {
           const index_t v = around.corner[corner];
-          of_z[around.edge_of_corner(corner, s)] += outer.coeff_1[m] * vertex.coeff_1(v, s, 0) +
-                                                    outer.coeff_2[m] * vertex.coeff_2(v, s, 0);
+          of_z[around.edge_of_corner(corner, s)] +=
+              outer.u[m] * vertex.coeff_1(v, s, 0) + outer.v[m] * vertex.coeff_2(v, s, 0);
         }
       }
       ICOBENCH_NO_UNROLL

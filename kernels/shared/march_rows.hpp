@@ -80,11 +80,12 @@ struct march_buffer {
   ICOBENCH_FUNCTION constexpr explicit march_buffer(const launch& l) : shape(l) {}
 
   march_shape<Chain> shape;
-  // Elements of a row: neighbours on each side, and a start that is aligned to 16 bytes.
+  // Elements of a row, of a column for each lane and, of vectors, one beside them; with a start
+  // that is aligned to 16 bytes.
   static constexpr index_t unit = 16 / sizeof(T);
-  index_t pitch =
-      (shape.columns + index_t(march_lanes) - Chain::lanes + 1 + unit - 1) / unit * unit +
-      (sizeof(T) == 8 ? 0 : unit);
+  index_t lanes = shape.columns + index_t(march_lanes) - Chain::lanes;
+  index_t length = round_up(lanes, unit) + (sizeof(T) == 8 ? 0 : unit);
+  index_t pitch = round_up(lanes + 1, unit) + (sizeof(T) == 8 ? 0 : unit);
   // u, v and values of the three edges of each level; 10 coefficients of each of the three edges,
   // 12 of the vertex; 6 of the cells, of twice the length.
   static constexpr index_t of_edge = 10;
@@ -123,6 +124,11 @@ class march_place {
   // A level that exists in any case.
   ICOBENCH_DEVICE index_t existing(int q) const { return has(q) ? level(q) : levels_.end - 1; }
   ICOBENCH_DEVICE index_t vertex_id() const { return first_ + column_; }
+  // To the row that begins at vertex `first`, at these levels.
+  ICOBENCH_DEVICE void move_to(index_t first, march_levels levels) {
+    first_ = first;
+    levels_ = levels;
+  }
 
  protected:
   template <class Thread>
@@ -145,10 +151,7 @@ class direct_rows : public march_place<Shape> {
 
  public:
   ICOBENCH_DEVICE direct_rows(const Operands& f, const Thread& t) : place(t), f_(f) {}
-  ICOBENCH_DEVICE void begin(index_t first, march_levels levels, index_t) {
-    this->first_ = first;
-    this->levels_ = levels;
-  }
+  ICOBENCH_DEVICE void begin(index_t) const {}
   ICOBENCH_DEVICE void wait() const {}
   ICOBENCH_DEVICE void release() const {}
   ICOBENCH_DEVICE void next() { this->first_ += f_.mesh.row; }
@@ -209,9 +212,7 @@ class copied_rows : public march_place<Shape> {
     }
   }
 
-  ICOBENCH_DEVICE void begin(index_t first, march_levels levels, index_t steps) {
-    this->first_ = first;
-    this->levels_ = levels;
+  ICOBENCH_DEVICE void begin(index_t steps) {
     left_ = steps;
     if (index_t(t_.rank()) < buffer.rows) { aim(index_t(t_.rank())); }
     t_.sync();
@@ -330,37 +331,45 @@ class copied_rows : public march_place<Shape> {
   }
   ICOBENCH_DEVICE index_t first_cell() const { return 2 * (this->first_ - f_.mesh.row); }
 
-  // Points this thread at row r of the first step: element at_ of a field that has limit_.
+  // Points this thread at row r of the first step: element at_ of a field that has limit_. The
+  // steps that come before results use some of the rows only: of the first one's edges those to the
+  // north and southeast, which the next row of vertices has too, and then those of the vertices.
   ICOBENCH_DEVICE void aim(index_t r) {
     const index_t n = shape.levels;
     advance_ = f_.mesh.row;
+    unused_ = 0;
     if (r < buffer.values) {
       if constexpr (chain::vectors > 0) {
         aim_at_level(r < n ? march_u<chain>(f_) : march_v<chain>(f_), vertex_above(), r % n);
       }
     } else if (r < buffer.edge) {
       if constexpr (chain::values > 0) {
-        aim_at_level(march_values<chain>(f_), edge_id((r - buffer.values) / n),
-                     (r - buffer.values) % n);
+        const index_t colour = (r - buffer.values) / n;
+        aim_at_level(march_values<chain>(f_), edge_id(colour), (r - buffer.values) % n);
+        if (chain::vertices && colour == 1) { unused_ = chain::below; }
       }
     } else if (r < buffer.vertex) {
       if constexpr (chain::edges) {
         const index_t slot = (r - buffer.edge) % buffer.of_edge;
+        const index_t colour = (r - buffer.edge) / buffer.of_edge;
         aim_at(slot < 4    ? f_.edge.normal_1
                : slot < 8  ? f_.edge.normal_2
                : slot == 8 ? f_.edge.inv_vert_vert_length
                            : f_.edge.inv_primal_edge_length,
-               edge_id((r - buffer.edge) / buffer.of_edge), slot < 8 ? slot % 4 : 0, 0);
+               edge_id(colour), slot < 8 ? slot % 4 : 0, 0);
+        if (chain::vertices && colour == 1) { unused_ = chain::below; }
       }
     } else if (r < buffer.cell) {
       if constexpr (chain::vertices) {
         const index_t slot = r - buffer.vertex;
         aim_at(slot < 6 ? f_.vertex.coeff_1 : f_.vertex.coeff_2, this->first_, slot % 6, 0);
+        unused_ = chain::below;
       }
     } else if constexpr (chain::cells) {
       const index_t slot = r - buffer.cell;
       aim_at(slot < 3 ? f_.cell.coeff_1 : f_.cell.coeff_2, first_cell(), slot % 3, 0);
       advance_ = 2 * f_.mesh.row;
+      unused_ = chain::before;
     }
   }
   ICOBENCH_DEVICE void aim_at(const view<const T>& f, index_t h, index_t slot, index_t k) {
@@ -379,9 +388,12 @@ class copied_rows : public march_place<Shape> {
     if (left_-- <= 0) { return; }
     if (const auto r = index_t(t_.rank()); r < buffer.rows) {
       const index_t from = at_ - shift(at_);
-      const index_t length = r < buffer.cell ? buffer.pitch : 2 * buffer.pitch;
+      const index_t length = r < buffer.values ? buffer.pitch
+                             : r < buffer.cell ? buffer.length
+                                               : 2 * buffer.length;
       const index_t there = limit_ - from < length ? limit_ - from : length;
-      const unsigned bytes = from >= 0 && there > 0 ? unsigned(there) * unsigned(sizeof(T)) : 0u;
+      const bool wanted = unused_-- <= 0 && from >= 0 && there > 0;
+      const unsigned bytes = wanted ? unsigned(there) * unsigned(sizeof(T)) : 0u;
       gpu::bulk_barrier& barrier = barriers_[fill_.step];
       t_.expect_bulk(barrier, bytes);
       bool for_all = false, mine = true;
@@ -406,6 +418,7 @@ class copied_rows : public march_place<Shape> {
   index_t left_ = 0;  // steps to be copied
   const T* field_ = nullptr;
   index_t at_ = 0, advance_ = 0, limit_ = 0;
+  index_t unused_ = 0;  // steps that do not use it, at first
   const T *vectors_ = nullptr, *vertex_ = nullptr, *cell_ = nullptr, *edge_[3] = {};
 };
 

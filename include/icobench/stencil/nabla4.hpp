@@ -17,6 +17,17 @@ template <class T>
 struct nabla4_weights {
   neighbours<T, 4> u, v;
   T z;
+
+  ICOBENCH_FUNCTION T operator()(const neighbours<T, 4>& at_u, const neighbours<T, 4>& at_v,
+                                 T at_z) const {
+    T sum = at_z * z;
+    ICOBENCH_UNROLL_ALL
+    for (int s = 0; s < 4; ++s) {
+      sum += at_u[s] * u[s];
+      sum += at_v[s] * v[s];
+    }
+    return sum;
+  }
 };
 
 // The stencil at one edge: its coefficients are loaded once and serve any number of levels.

@@ -9,6 +9,23 @@
 
 namespace icobench {
 
+// verts2cells at one cell as a sum of its operands, each times a weight.
+template <class T>
+struct verts2cells_weights {
+  neighbours<T, 3> u, v;
+
+  ICOBENCH_FUNCTION T operator()(const neighbours<T, 3>& p_u, const neighbours<T, 3>& p_v) const {
+    T sum = p_u[0] * u[0];
+    sum += p_v[0] * v[0];
+    ICOBENCH_UNROLL_ALL
+    for (int m = 1; m < 3; ++m) {
+      sum += p_u[m] * u[m];
+      sum += p_v[m] * v[m];
+    }
+    return sum;
+  }
+};
+
 // The stencil at one cell.
 template <class T>
 struct verts2cells {
@@ -21,13 +38,13 @@ struct verts2cells {
     return T(0.5) * sum;
   }
 
-  // The weights of the sum, halved too, for stencils composed with it.
-  ICOBENCH_FUNCTION verts2cells<T> weights() const {
-    verts2cells<T> w;
+  // For stencils composed with it. Sums of other terms round differently.
+  ICOBENCH_FUNCTION verts2cells_weights<T> weights() const {
+    verts2cells_weights<T> w;
     ICOBENCH_UNROLL_ALL
     for (int m = 0; m < 3; ++m) {
-      w.coeff_1[m] = T(0.5) * coeff_1[m];
-      w.coeff_2[m] = T(0.5) * coeff_2[m];
+      w.u[m] = T(0.5) * coeff_1[m];
+      w.v[m] = T(0.5) * coeff_2[m];
     }
     return w;
   }
