@@ -26,22 +26,21 @@
 //
 // What holds it up now is the way between the two halves of the L2 cache, which half of all sectors
 // cross: it is busy for 87 to 89 % of the time (86 for a plain copy kernel, 97 for nabla4_vertical,
-// the most that was seen) and moves 61 sectors a nanosecond, as many as that copy, 10 % more of them
-// than if each went once. A march that copies and stores, but computes nothing and has no
+// the most that was seen) and moves 61 sectors a nanosecond, as many as that copy, 10 % more of
+// them than if each went once. A march that copies and stores, but computes nothing and has no
 // coefficients, reaches 80 %, and it is as fast on 120 multiprocessors as on 132, with three steps
 // copied ahead as with four, and whatever the distance of levels in memory. DRAM is busy for 74 %,
-// shared memory for 50, the issue slots for 32.
+// shared memory for 50, the issue slots for 32. Rows in memory had better begin at odd multiples of
+// 16 bytes (row_pitch): elsewhere streams in step collide, up to 16 per cent.
 //
 // Tried and slower, us at 594x514 (298x257) where it took 414 (113): all levels of a row as one box
-// of a tensor map, a few copies instead of 154, 486 (132), since warps that are not busy with copies
-// go through their loads and sums in step with each other; with barriers where warps let go one by
-// one instead of the block's and the cluster's 424 (112; in float 222 and 68), since blocks get out
-// of step; levels copied as soon as the block has let go, before the cluster has, 478 (129); three
-// steps copied ahead (what fits with shorter rows) 418 (112); steps unrolled by two, which saves the
-// moves of what earlier rows gave, 423 (112); rows copied by all warps in turns 438; copies before
-// the blocks of a cluster know that all have begun 415 (114).
-// Rows in memory had better begin at odd multiples of 16 bytes (row_pitch): elsewhere streams in
-// step collide, up to 16 per cent.
+// of a tensor map, 21 copies a step instead of 154, 486 (132), presumably since no warp is late
+// with copies any more and all load and compute at the same time; the same with barriers at which
+// warps let go one by one, 424 (112; in float 222, 68); levels copied as soon as the block has let
+// go, before the cluster has, 478 (129); three steps copied ahead, which fit once rows are short,
+// 418 (112); steps unrolled by two, which saves moving what earlier rows gave, 423 (112); rows
+// copied by all warps in turns, 438; first copies before the blocks of a cluster have met, 415
+// (114).
 // may spill (architecture=gfx90a, architecture=gfx942): six scalar registers, to lanes of vectors
 #pragma once
 
