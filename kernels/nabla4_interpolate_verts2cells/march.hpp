@@ -20,7 +20,7 @@
 // cache away and the excess of DRAM reads, 1.35 to 1.12 GB); a release of the cluster's barrier to
 // device scope, which waits for the stores (twice as slow); teams out of step (bulk 487 to 441 us);
 // in floats the arithmetic: sums of weights instead of the formulas take 949 instructions of a step
-// to 800, and 237 us to 228. The rows of u and v that a part begins with are asked for before the
+// to 812, and 237 us to 228. The rows of u and v that a part begins with are asked for before the
 // copies are (1 %), rows have no more columns than are used, and steps before the first result no
 // rows that only results need (1 % together).
 //
