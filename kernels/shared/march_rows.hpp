@@ -28,19 +28,11 @@ struct march_chain {
 
 // Its inputs with levels, in the operands of a kernel.
 template <class Chain, class Operands>
-ICOBENCH_FUNCTION inline auto march_u(const Operands& f) {
+ICOBENCH_FUNCTION inline auto march_vectors(const Operands& f) {
   if constexpr (Chain::edges) {
-    return f.edge.u;
+    return vector2{f.edge.u, f.edge.v};
   } else {
-    return f.cell.p_u;
-  }
-}
-template <class Chain, class Operands>
-ICOBENCH_FUNCTION inline auto march_v(const Operands& f) {
-  if constexpr (Chain::edges) {
-    return f.edge.v;
-  } else {
-    return f.cell.p_v;
+    return vector2{f.cell.p_u, f.cell.p_v};
   }
 }
 template <class Chain, class Operands>
@@ -157,10 +149,12 @@ class direct_rows : public march_place<Shape> {
   ICOBENCH_DEVICE void next() { this->first_ += f_.mesh.row; }
 
   ICOBENCH_DEVICE T u(int q, index_t di) const {
-    return march_u<chain>(f_)(valid((chain::edges ? f_.mesh.row : 0) + di), this->existing(q));
+    return march_vectors<chain>(f_).u(valid((chain::edges ? f_.mesh.row : 0) + di),
+                                      this->existing(q));
   }
   ICOBENCH_DEVICE T v(int q, index_t di) const {
-    return march_v<chain>(f_)(valid((chain::edges ? f_.mesh.row : 0) + di), this->existing(q));
+    return march_vectors<chain>(f_).v(valid((chain::edges ? f_.mesh.row : 0) + di),
+                                      this->existing(q));
   }
   ICOBENCH_DEVICE T value(int colour, int q) const {
     return march_values<chain>(f_)(edge_id(colour), this->existing(q));
@@ -340,7 +334,8 @@ class copied_rows : public march_place<Shape> {
     unused_ = 0;
     if (r < buffer.values) {
       if constexpr (chain::vectors > 0) {
-        aim_at_level(r < n ? march_u<chain>(f_) : march_v<chain>(f_), vertex_above(), r % n);
+        aim_at_level(r < n ? march_vectors<chain>(f_).u : march_vectors<chain>(f_).v,
+                     vertex_above(), r % n);
       }
     } else if (r < buffer.edge) {
       if constexpr (chain::values > 0) {
