@@ -149,12 +149,10 @@ class direct_rows : public march_place<Shape> {
   ICOBENCH_DEVICE void next() { this->first_ += f_.mesh.row; }
 
   ICOBENCH_DEVICE T u(int q, index_t di) const {
-    return march_vectors<chain>(f_).u(valid((chain::edges ? f_.mesh.row : 0) + di),
-                                      this->existing(q));
+    return march_vectors<chain>(f_).u(vector_id(di), this->existing(q));
   }
   ICOBENCH_DEVICE T v(int q, index_t di) const {
-    return march_vectors<chain>(f_).v(valid((chain::edges ? f_.mesh.row : 0) + di),
-                                      this->existing(q));
+    return march_vectors<chain>(f_).v(vector_id(di), this->existing(q));
   }
   ICOBENCH_DEVICE T value(int colour, int q) const {
     return march_values<chain>(f_)(edge_id(colour), this->existing(q));
@@ -172,6 +170,9 @@ class direct_rows : public march_place<Shape> {
   ICOBENCH_DEVICE index_t valid(index_t offset) const {
     const index_t v = this->vertex_id() + offset, plane = f_.mesh.plane;
     return v < 0 ? 0 : v < plane ? v : plane - 1;
+  }
+  ICOBENCH_DEVICE index_t vector_id(index_t di) const {
+    return valid((chain::edges ? f_.mesh.row : 0) + di);
   }
   ICOBENCH_DEVICE index_t edge_id(int colour) const {
     return colour * f_.mesh.plane + valid(colour == 2 ? f_.mesh.row : 0);

@@ -94,7 +94,7 @@ void add_shapes_at_run_time(const gpu_description& d, const gpu_choice& like,
       for (unsigned z = 1; z <= 8; ++z) { axes.blocks.push_back({x, 1, z}); }
     }
     axes.levels = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
-    for (const int cluster : {1, 2, 4}) { add(0, 0, cluster); }
+    for (const int cluster : {1, 2, 4, 8}) { add(0, 0, cluster); }
   }
 }
 
