@@ -1,8 +1,8 @@
 // interpolate by a march over rows, see shared/march.hpp: edges of a row are read once, where
 // `kloop` reads those to the north and southeast for both of their ends.
 //
-// H200, doubles, 80 levels, 594x514 (298x257): read directly 377 us (85), bulk 332 (92), multicast
-// 313 (91); kloop 305 (82): what is saved in the L2 cache costs as much in the copies, which are
+// H200, doubles, 80 levels, 594x514 (298x257): read directly 367 us (81), bulk 329 (89), multicast
+// 309 (87); kloop 302 (80): what is saved in the L2 cache costs as much in the copies, which are
 // small here: three rows a level.
 #pragma once
 

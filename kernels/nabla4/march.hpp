@@ -3,16 +3,16 @@
 //
 // Trades occupancy for traffic. At 594x514 (ncu) 61 instead of 80 million sectors go between L2
 // cache and multiprocessors, and 27.7 instead of 32.4 cross from one half of the L2 cache to the
-// other, a way that kloop keeps busy for 91 per cent of the time. But each group of levels reads
-// the coefficients again (DRAM reads 1.12 of compulsory), and 83 per cent is all that eight warps
-// get.
+// other, a way that kloop keeps busy for 91 per cent of the time. But each cluster of blocks reads
+// the coefficients again (in clusters of four DRAM reads are 1.12 of compulsory).
 //
 // H200, doubles, 80 levels, 594x514 (298x257): read directly 528 us (130), bulk 555 (149),
-// multicast to 8 blocks 480 (126), 79 % of the copy bandwidth, to 4 500 (128); kloop 518 (133): two
-// groups of four read their coefficients once each. Tried and slower: a tile that
-// keeps its coefficients and walks levels that are copied ahead (523, three levels at once 555), a
-// walk that prefetches the next level to the L2 cache (676), registers capped for 20 warps instead
-// of 16 (573). In float 257 us (86) with 8 levels a thread, 338 with 5.
+// multicast to 8 blocks 480 (126), 78 % of the copy bandwidth; to 4, where two clusters read the
+// coefficients once each, 500 (128); kloop 512 (130). Tried and slower: a tile that keeps its
+// coefficients and walks levels that are copied ahead (523, three levels at once 555), a walk that
+// prefetches the next level to the L2 cache (676), registers capped for 20 warps instead of 16
+// (573). In float 256 us (86) with 8 levels a thread, 338 with 5; 80 levels make five groups then,
+// hence clusters of one block.
 #pragma once
 
 #include <shared/march.hpp>

@@ -5,8 +5,8 @@
 //
 // H200, doubles, 80 levels, 594x514 (298x257): rows read directly 620 us (156), bulk 496 (119) with
 // 64x1x4, multicast to 8 blocks 417 (115) with 128x1x2, 81 % of the copy bandwidth, to 4 428 (118).
-// In float 221 us (69) with 128x1x3 and 7 levels, multicast to 2 blocks 231 or 241 (67), with the
-// shape of doubles 313.
+// In float, 128x1x3 with 7 levels, multicast to 4 blocks 221 us (69), to 2 231 (67), clusters of
+// one 241 (69); with the shape of doubles 313.
 //
 // nabla4_vertical has 30 coefficients to read for each level, too. They are read directly: 2194 us
 // (549), slower than kloop/inlined_v2v/shuffle (2003, 478): parts of 20 rows make DRAM reads 1.22

@@ -8,7 +8,7 @@
 //
 // H200, doubles, 80 levels, share of the copy bandwidth at 594x514 (298x257):
 //   rows read directly                          711 us  48 % (180 us, 47 %)
-//   bulk, 64x1x4 with 5 levels                  436     79 % (114, 74 %)
+//   bulk, 64x1x4 with 5 levels                  436     78 % (114, 74 %)
 //   multicast to 4 blocks, 64x1x4 with 5        412     83 % (112, 75 %)
 //   multicast to 8 blocks, 128x1x2 with 5       408     84 % (125, 67 %)
 // In float, 128x1x3 with 7 levels: multicast to 2 blocks 222 us (70), bulk 226 (71), multicast to 4
@@ -20,7 +20,7 @@
 // cache away and the excess of DRAM reads, 1.35 to 1.12 GB); a release of the cluster's barrier to
 // device scope, which waits for the stores (twice as slow); teams out of step (bulk 487 to 441 us);
 // in floats the arithmetic: sums of weights instead of the formulas take 949 instructions of a step
-// to 812, and 237 us to 228. The rows of u and v that a part begins with are asked for before the
+// to 812, and 237 us to 227. The rows of u and v that a part begins with are asked for before the
 // copies are (1 %), rows have no more columns than are used, and steps before the first result no
 // rows that only results need (1 % together).
 //
@@ -33,15 +33,15 @@
 // shared memory for 50, the issue slots for 32. Rows in memory had better begin at odd multiples of
 // 16 bytes (row_pitch): elsewhere streams in step collide, up to 16 per cent.
 //
-// Tried and slower, us at 594x514 (298x257) where it took 414 (113): all levels of a row as one box
-// of a tensor map, 21 copies a step instead of 154, 486 (132), presumably since no warp is late
+// Tried and no faster, us at 594x514 (298x257) where it took 414 (113): all levels of a row as one
+// box of a tensor map, 21 copies a step instead of 148, 486 (132), presumably since no warp is late
 // with copies any more and all load and compute at the same time; the same with barriers at which
 // warps let go one by one, 424 (112; in float 222, 68); levels copied as soon as the block has let
 // go, before the cluster has, 478 (129); three steps copied ahead, which fit once rows are short,
 // 418 (112); steps unrolled by two, which saves moving what earlier rows gave, 423 (112); rows
 // copied by all warps in turns, 438; first copies before the blocks of a cluster have met, 415
 // (114).
-// may spill (architecture=gfx90a, architecture=gfx942): six scalar registers, to lanes of vectors
+// may spill (architecture=gfx90a): seven scalar registers, to lanes of vectors
 #pragma once
 
 #include <shared/march.hpp>

@@ -4,8 +4,8 @@
 //
 // Trades nothing: no neighbours, few registers, so that as many loads are in flight as can be.
 //
-// H200, 594x514 (298x257): 382 us (103), 90 % (82) of the copy bandwidth, where the march takes 421
-// (111) in the same run; with all registers it wants, hence half the warps, 443 (120).
+// H200, 594x514 (298x257): 382 us (103), 90 % (82) of the copy bandwidth, where the march takes 412
+// (112); with all registers it wants, hence half the warps, 443 (120).
 // may spill (ordering=per_orientation, architecture=gfx90a): four registers, capped for more warps
 #pragma once
 

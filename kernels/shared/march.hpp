@@ -167,8 +167,8 @@ class march {
     rows_.next();
   }
 
-  // Weights take fewer operations, once there are some levels for each. Results of nabla4 and of
-  // verts2cells alone are those of the formulas, to the bit.
+  // Weights take fewer operations, once there are some levels for each. nabla4 and verts2cells
+  // alone use their formulas, which round as the reference does.
   ICOBENCH_DEVICE auto edge_stencil(int colour, int q) const {
     if constexpr (chain::vertices && !chain::vertical) {
       return rows_.edge(colour, q).weights();

@@ -30,9 +30,9 @@ struct march_chain {
 template <class Chain, class Operands>
 ICOBENCH_FUNCTION inline auto march_vectors(const Operands& f) {
   if constexpr (Chain::edges) {
-    return vector2{f.edge.u, f.edge.v};
+    return vector2<decltype(f.edge.u)>{f.edge.u, f.edge.v};
   } else {
-    return vector2{f.cell.p_u, f.cell.p_v};
+    return vector2<decltype(f.cell.p_u)>{f.cell.p_u, f.cell.p_v};
   }
 }
 template <class Chain, class Operands>
@@ -72,12 +72,13 @@ struct march_buffer {
   ICOBENCH_FUNCTION constexpr explicit march_buffer(const launch& l) : shape(l) {}
 
   march_shape<Chain> shape;
-  // Elements of a row, of a column for each lane and, of vectors, one beside them; with a start
-  // that is aligned to 16 bytes.
+  // Copies are aligned to 16 bytes: rows of floats may begin up to three elements after theirs.
   static constexpr index_t unit = 16 / sizeof(T);
-  index_t lanes = shape.columns + index_t(march_lanes) - Chain::lanes;
-  index_t length = round_up(lanes, unit) + (sizeof(T) == 8 ? 0 : unit);
-  index_t pitch = round_up(lanes + 1, unit) + (sizeof(T) == 8 ? 0 : unit);
+  static constexpr index_t late = sizeof(T) == 8 ? 0 : unit;
+  // The columns of a block's lanes. So many elements of a row are copied, of vectors those of a
+  // neighbour more, which is the distance of all rows.
+  index_t width = shape.columns + index_t(march_lanes) - Chain::lanes;
+  index_t length = round_up(width, unit) + late, pitch = round_up(width + 1, unit) + late;
   // u, v and values of the three edges of each level; 10 coefficients of each of the three edges,
   // 12 of the vertex; 6 of the cells, of twice the length.
   static constexpr index_t of_edge = 10;
@@ -326,9 +327,10 @@ class copied_rows : public march_place<Shape> {
   }
   ICOBENCH_DEVICE index_t first_cell() const { return 2 * (this->first_ - f_.mesh.row); }
 
-  // Points this thread at row r of the first step: element at_ of a field that has limit_. The
-  // steps that come before results use some of the rows only: of the first one's edges those to the
-  // north and southeast, which the next row of vertices has too, and then those of the vertices.
+  // Points this thread at row r of the first step: element at_ of a field that has limit_. Steps
+  // before the first result do not use all: in the first one vertices need of edges those to the
+  // north and southeast, which the next row has too, and cells need nothing before both rows of
+  // vertices are there.
   ICOBENCH_DEVICE void aim(index_t r) {
     const index_t n = shape.levels;
     advance_ = f_.mesh.row;

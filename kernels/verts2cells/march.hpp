@@ -1,8 +1,8 @@
 // verts2cells by a march over rows, see shared/march.hpp: p of a row is read once, where `kloop`
 // reads it for the cells above and below.
 //
-// H200, doubles, 80 levels, 594x514 (298x257): read directly 245 us (64), bulk 246 (69), multicast
-// 241 (66); kloop 265 (72).
+// H200, doubles, 80 levels, 594x514 (298x257): read directly 241 us (60), bulk 242 (66), multicast
+// 237 (65); kloop 258 (66).
 #pragma once
 
 #include <shared/march.hpp>

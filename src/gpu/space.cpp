@@ -68,14 +68,17 @@ bool caps_registers(const launch& l) {
 void add_shapes_at_run_time(const gpu_description& d, const gpu_choice& like,
                             std::vector<launch_axes>& to) {
   launch_axes axes = axes_of(d, like.bounds);
-  axes.combine = [&d](const launch& l) { return caps_registers(l) && accepts(d, l); };
+  axes.combine = [&d](const launch& l) {
+    return caps_registers(l) && accepts(d, l) && !compiled_choice(d, l);
+  };
   if (!like.set_boxes) { axes.constants = {false, true}; }
   axes.blocks.clear();
   const auto add = [&](int stages, int copy_bytes, int cluster) {
     launch l = d.tuned;
     l.stages = stages;
     l.copy_bytes = copy_bytes;
-    l.cluster = cluster == like.bounds.shape.cluster ? 0 : cluster;
+    // Named, since those that are compiled have different ones by themselves.
+    l.cluster = like.bounds.shape.cluster == 1 && cluster == 1 ? 0 : cluster;
     if (!accepts(d, l)) { return; }
     for (l.min_blocks = 1; l.min_blocks <= 4; ++l.min_blocks) {
       axes.compiled = l;

@@ -49,7 +49,7 @@ struct nabla4 {
     return T(4) * ((norm - twice_z) * vert_vert_sq + (tang - twice_z) * edge_sq);
   }
 
-  // For stencils composed with it. Sums of other terms round differently.
+  // The same as one weighted sum: fewer operations a level, rounded differently.
   ICOBENCH_FUNCTION nabla4_weights<T> weights() const {
     nabla4_weights<T> w;
     ICOBENCH_UNROLL_ALL

@@ -38,7 +38,7 @@ struct verts2cells {
     return T(0.5) * sum;
   }
 
-  // For stencils composed with it. Sums of other terms round differently.
+  // The same as one weighted sum: fewer operations a level, rounded differently.
   ICOBENCH_FUNCTION verts2cells_weights<T> weights() const {
     verts2cells_weights<T> w;
     ICOBENCH_UNROLL_ALL
