@@ -107,7 +107,7 @@ class march {
     const index_t steps = results + chain::before;
     rows_.move_to((j0 - chain::below) * f_.mesh.row + i0, levels);
     state s[count];
-    if constexpr (chain::edges) { start(s); }
+    if constexpr (chain::edges) { start(s); }  // before the copies, behind which it would wait
     rows_.begin(steps);
     ICOBENCH_NO_UNROLL
     for (index_t n = 0; n < steps; ++n) {
