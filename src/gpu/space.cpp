@@ -77,8 +77,7 @@ void add_shapes_at_run_time(const gpu_description& d, const gpu_choice& like,
     launch l = d.tuned;
     l.stages = stages;
     l.copy_bytes = copy_bytes;
-    // Named, since those that are compiled have different ones by themselves.
-    l.cluster = like.bounds.shape.cluster == 1 && cluster == 1 ? 0 : cluster;
+    l.cluster = cluster;
     if (!accepts(d, l)) { return; }
     for (l.min_blocks = 1; l.min_blocks <= 4; ++l.min_blocks) {
       axes.compiled = l;
@@ -97,7 +96,11 @@ void add_shapes_at_run_time(const gpu_description& d, const gpu_choice& like,
       for (unsigned z = 1; z <= 8; ++z) { axes.blocks.push_back({x, 1, z}); }
     }
     axes.levels = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
-    for (const int cluster : {1, 2, 4, 8}) { add(0, 0, cluster); }
+    if (like.bounds.shape.cluster == 1) {
+      add(0, 0, 0);
+    } else {  // named, since shapes that are compiled have different ones by themselves
+      for (const int cluster : {1, 2, 4, 8}) { add(0, 0, cluster); }
+    }
   }
 }
 
