@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <map>
 #include <set>
@@ -60,6 +61,7 @@ constexpr vendor vendors[] = {
      "-O3 --rocm-path=/nowhere --rocm-device-lib-path=/nowhere -Xarch_host -DSIZE=2 -march=native "
      "-I/nowhere -isystem /nowhere -D SIZE=1 -Wall -g -mllvm -amdgpu-early-inline-all=true",
      "-ffp-contract=off"}};
+void PrintTo(const vendor& v, std::ostream* stream) { *stream << v.name; }
 
 struct compilers : testing::TestWithParam<vendor> {
   std::string architecture = GetParam().architecture;
@@ -225,6 +227,23 @@ TEST_P(compilers, compile_a_space_without_a_gpu) {
   }
   EXPECT_EQ(compiler->compile(all[1], architecture)->spill_bytes, 0u);
   EXPECT_GT(compiler->compile(all[3], architecture)->spill_bytes, 0u);
+}
+
+// Also by compilers that know nothing of each other.
+TEST_P(compilers, compile_in_many_threads_at_once) {
+  if (const auto reason = make()->unavailable(architecture); !reason.empty()) {
+    GTEST_SKIP() << reason;
+  }
+  const implementation* i = gpu_implementation("nabla4/strided/naive/separate", precision::float64);
+  if (!i) { GTEST_SKIP() << "this build has no GPU kernels"; }
+  const gpu::kernel_source source = sources(*i, "64x8").at(0);
+  const auto expected = make()->compile(source, architecture);
+  std::vector<std::future<decltype(make()->compile(source, architecture))>> made;
+  for (int n = 0; n < 8; ++n) {
+    made.push_back(
+        std::async(std::launch::async, [&] { return make()->compile(source, architecture); }));
+  }
+  for (auto& one : made) { EXPECT_EQ(one.get()->image, expected->image); }
 }
 
 // Headers that hold kernels for tables, several stencils, shared memory.

@@ -225,6 +225,8 @@ compiled_kernel vendor_compiler::make(const kernel_source& s, const std::string&
   const std::vector<std::string> words = all_options(architecture);
   std::vector<const char*> arguments;
   for (const std::string& word : words) { arguments.push_back(word.c_str()); }
+  std::unique_lock<std::mutex> alone;
+  if (vendor_.compiling) { alone = std::unique_lock(*vendor_.compiling); }
   const int status = api_->compile(program, int(arguments.size()), arguments.data());
   compiled_kernel made;
   std::size_t size = 0;

@@ -46,7 +46,8 @@ class vendor_compiler : public gpu::kernel_compiler {
     std::string library;   // for people
     const char* variable;  // of the environment: names another file
     std::vector<const char*> files;
-    std::string prefix, image;  // of the functions' names, and what they call an image
+    std::string prefix, image;        // of the functions' names, and what they call an image
+    std::mutex* compiling = nullptr;  // held meanwhile, where threads cannot do so at once
   };
   vendor_compiler(vendor v, std::string driver, kernel_cache cache, std::vector<std::string> flags)
       : vendor_(std::move(v)),
