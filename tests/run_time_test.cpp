@@ -61,7 +61,9 @@ constexpr vendor vendors[] = {
      "-O3 --rocm-path=/nowhere --rocm-device-lib-path=/nowhere -Xarch_host -DSIZE=2 -march=native "
      "-I/nowhere -isystem /nowhere -D SIZE=1 -Wall -g -mllvm -amdgpu-early-inline-all=true",
      "-ffp-contract=off"}};
-void PrintTo(const vendor& v, std::ostream* stream) { *stream << v.name; }
+void PrintTo(const vendor& v, std::ostream* stream) {
+  *stream << v.name;
+}
 
 struct compilers : testing::TestWithParam<vendor> {
   std::string architecture = GetParam().architecture;
