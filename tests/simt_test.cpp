@@ -346,6 +346,33 @@ TEST(simt, bulk_copies_overwrite_what_was_released) {
                        {"a copy overwrites what a thread may read", "release_bulk", __FILE__}));
 }
 
+// A thread announces bytes and copies 16 of them, all wait.
+std::string copy_of_16(unsigned calls, unsigned announced, unsigned phase, unsigned from = 0) {
+  alignas(16) static const double values[] = {1, 2, 3, 4};
+  return error_of({1}, {4}, [&](auto& t) {
+    auto& barrier = *t.template shared<icobench::gpu::bulk_barrier>();
+    if (t.rank() == 0 && calls > 0) { t.init_bulk(barrier, calls); }
+    t.sync();
+    if (t.rank() == 0) {
+      t.expect_bulk(barrier, announced);
+      t.copy_bulk(t.template shared<double>(16), values + from, 16, barrier, false);
+    }
+    t.wait_bulk(barrier, phase);
+  });
+}
+
+TEST(simt, bulk_copies_are_those_announced) {
+  EXPECT_EQ(copy_of_16(1, 16, 0), "");
+  EXPECT_TRUE(contains(copy_of_16(1, 32, 0),
+                       {"not those announced", "use 0", "bytes are 16 more", __FILE__}));
+  EXPECT_TRUE(
+      contains(copy_of_16(1, 0, 0), {"a copy that was not announced", "16 bytes", __FILE__}));
+  EXPECT_TRUE(contains(copy_of_16(2, 16, 0), {"not those announced", "1 of 2 calls"}));
+  EXPECT_TRUE(contains(copy_of_16(1, 16, 1), {"the wrong phase", "as phase 1", __FILE__}));
+  EXPECT_TRUE(contains(copy_of_16(0, 16, 0), {"a barrier that was not made", __FILE__}));
+  EXPECT_TRUE(contains(copy_of_16(1, 16, 0, 1), {"misaligned copy", "16 bytes", __FILE__}));
+}
+
 TEST(simt, boxes_are_zero_outside_the_field) {
   std::vector<float> field(4 * 3 * 2);  // 4 x 3, one plane, 2 levels
   std::iota(field.begin(), field.end(), 0.0f);
@@ -359,6 +386,8 @@ TEST(simt, boxes_are_zero_outside_the_field) {
   const auto kernel = [&](auto& t) {
     auto* box = t.template shared<float>();
     icobench::gpu::bulk_barrier barrier{};
+    t.init_bulk(barrier, 1);
+    t.expect_bulk(barrier, 16 * sizeof(float));
     t.copy_box(box, map, {-4, 2, 0, 1}, barrier);
     got.assign(box, box + 16);
   };

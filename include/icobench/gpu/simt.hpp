@@ -149,10 +149,20 @@ class simt_thread {
   // called by all threads, waits for all of them; the n-th use of a barrier is its phase n % 2. Who
   // reads what was copied calls release_bulk() after that, and then sync() or arrive_cluster(),
   // before other copies overwrite it.
-  void init_bulk(bulk_barrier& barrier, unsigned calls) const { barrier.state = calls; }
-  void expect_bulk(bulk_barrier&, unsigned) const {}
+  void init_bulk(bulk_barrier& barrier, unsigned calls) const {
+    scheduler_->make_bulk_barrier(&barrier, calls);
+  }
+  void expect_bulk(bulk_barrier& barrier, unsigned bytes,
+                   source_place place = source_place::here()) const {
+    scheduler_->expect_bulk(*state_, &barrier, bytes, place);
+  }
   void copy_bulk(void* to, const void* from, unsigned bytes, bulk_barrier& barrier, bool,
                  source_place place = source_place::here()) const {
+    if ((reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from) | bytes) %
+            16 !=
+        0)
+      scheduler_->fail(*state_, "misaligned copy",
+                       "copies " + std::to_string(bytes) + " bytes at " + detail::to_string(place));
     scheduler_->note_bulk_copy(*state_, to, bytes, &barrier, place);
     std::memcpy(to, from, bytes);
   }
@@ -184,9 +194,10 @@ class simt_thread {
       }
     }
   }
-  void wait_bulk(bulk_barrier& barrier, unsigned, source_place place = source_place::here()) const {
+  void wait_bulk(bulk_barrier& barrier, unsigned phase,
+                 source_place place = source_place::here()) const {
     sync(place);
-    scheduler_->note_bulk_wait(*state_, &barrier);
+    scheduler_->note_bulk_wait(*state_, &barrier, phase, place);
   }
   void release_bulk() const { state_->reads.clear(); }
 

@@ -243,10 +243,24 @@ struct thread_state {
   std::vector<const void*> reads;   // barriers of the bulk copies that it may be reading
 };
 
-// What the bulk copies of one barrier brought.
+// A barrier of bulk copies. A use is complete when all its calls were made and their bytes copied.
 struct bulk_copies {
-  std::vector<std::pair<const std::byte*, std::size_t>> places;  // and bytes
+  unsigned calls = 0;       // of a use
+  unsigned made = 0;        // since the last use was complete
+  long long announced = 0;  // bytes that are not copied
+  unsigned complete = 0;    // uses
+  unsigned waits = 0;       // of all threads
+  std::vector<std::pair<const std::byte*, std::size_t>> places{};  // of what it brought, and bytes
   bool awaited = false;
+
+  void count(unsigned more_calls, long long bytes) {
+    made += more_calls;
+    announced += bytes;
+    if (made == calls && announced == 0) {
+      ++complete;
+      made = 0;
+    }
+  }
 };
 
 // Thrown through a kernel to unwind it after an error; not an std::exception, so that no kernel
@@ -313,10 +327,14 @@ class block_scheduler {
 
   std::byte* shared(const thread_state& self, std::size_t offset, source_place place);
 
-  // A bulk copy overwrites nothing that a thread has waited for and not released.
+  // Bulk copies bring what was announced, before it is waited for, and overwrite nothing that a
+  // thread has waited for and not released.
+  void make_bulk_barrier(const void* barrier, unsigned calls) { bulk_[barrier] = {.calls = calls}; }
+  void expect_bulk(const thread_state& self, const void* barrier, unsigned bytes,
+                   source_place place);
   void note_bulk_copy(const thread_state& self, const void* to, std::size_t bytes,
                       const void* barrier, source_place place);
-  void note_bulk_wait(thread_state& self, const void* barrier);
+  void note_bulk_wait(thread_state& self, const void* barrier, unsigned phase, source_place place);
 
   // Ends the launch with an error; `what` follows the block and the thread in the message.
   [[noreturn]] void fail(const thread_state& self, const std::string& rule,
@@ -340,6 +358,7 @@ class block_scheduler {
   void unwind();
 
   thread_group& warp_of(const thread_state& self) { return warps_[self.rank / warp_size()]; }
+  bulk_copies& bulk_of(const thread_state& self, const void* barrier, source_place place);
   void record(const std::string& rule, const std::string& what);
   std::string deadlock() const;
 
@@ -553,11 +572,28 @@ inline std::byte* block_scheduler::shared(const thread_state& self, std::size_t 
   return shared_.data() + offset;
 }
 
+inline bulk_copies& block_scheduler::bulk_of(const thread_state& self, const void* barrier,
+                                             source_place place) {
+  const auto found = bulk_.find(barrier);
+  if (found == bulk_.end())
+    fail(self, "a barrier that was not made", "uses it for bulk copies at " + to_string(place));
+  return found->second;
+}
+
+inline void block_scheduler::expect_bulk(const thread_state& self, const void* barrier,
+                                         unsigned bytes, source_place place) {
+  bulk_of(self, barrier, place).count(1, bytes);
+}
+
 inline void block_scheduler::note_bulk_copy(const thread_state& self, const void* to,
                                             std::size_t bytes, const void* barrier,
                                             source_place place) {
   const auto* const begin = static_cast<const std::byte*>(to);
-  bulk_copies& own = bulk_[barrier];
+  bulk_copies& own = bulk_of(self, barrier, place);
+  if (own.announced < static_cast<long long>(bytes))
+    fail(self, "a copy that was not announced",
+         "copies " + std::to_string(bytes) + " bytes at " + to_string(place) + ", announced are " +
+             std::to_string(own.announced));
   bool read = false;
   for (const thread_state& each : threads_) {
     for (const void* other : each.reads) {
@@ -570,12 +606,29 @@ inline void block_scheduler::note_bulk_copy(const thread_state& self, const void
       }
     }
   }
-  if (own.awaited && !read) own = {};
+  if (own.awaited && !read) {
+    own.places.clear();
+    own.awaited = false;
+  }
   own.places.emplace_back(begin, bytes);
+  own.count(0, -static_cast<long long>(bytes));
 }
 
-inline void block_scheduler::note_bulk_wait(thread_state& self, const void* barrier) {
-  bulk_[barrier].awaited = true;
+// All threads of the block have come to the wait.
+inline void block_scheduler::note_bulk_wait(thread_state& self, const void* barrier, unsigned phase,
+                                            source_place place) {
+  bulk_copies& own = bulk_of(self, barrier, place);
+  const unsigned use = own.waits++ / static_cast<unsigned>(threads_.size());
+  const std::string what =
+      "waits for use " + std::to_string(use) + " of a barrier at " + to_string(place);
+  if (phase != use % 2) fail(self, "the wrong phase", what + " as phase " + std::to_string(phase));
+  if (own.complete != use + 1)
+    fail(self, "bulk copies that are not those announced",
+         what + "; complete are " + std::to_string(own.complete) + " uses and " +
+             std::to_string(own.made) + " of " + std::to_string(own.calls) +
+             " calls of expect_bulk, whose bytes are " + std::to_string(own.announced) +
+             " more than were copied");
+  own.awaited = true;
   if (std::find(self.reads.begin(), self.reads.end(), barrier) == self.reads.end())
     self.reads.push_back(barrier);
 }
