@@ -43,7 +43,8 @@ header_folders header_folders::find() {
 std::string header_folders::hash() const {
   namespace fs = std::filesystem;
   std::set<fs::path> files;
-  for (const std::string& folder : {include, kernels}) {
+  // Installed, `include` may be that of the whole system.
+  for (const std::string& folder : {include + "/icobench", kernels}) {
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
       if (entry.path().extension() == ".hpp") { files.insert(entry.path()); }
     }

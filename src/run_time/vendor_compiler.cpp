@@ -181,8 +181,8 @@ std::string vendor_compiler::load() {
              prepare(*library_, {major, minor});
   try {
     folders_ = header_folders::find();
-  } catch (const device_error& error) { return nothing + ": " + error.what(); }
-  headers_hash_ = folders_.hash();
+    headers_hash_ = folders_.hash();
+  } catch (const std::exception& error) { return nothing + ": " + error.what(); }
   return "";
 }
 
