@@ -1,6 +1,7 @@
 // Every registered variant on every backend that can run it, on sizes that divide nothing.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <span>
 
@@ -9,6 +10,7 @@
 
 #include "grids/torus.hpp"
 #include "src/formats/reference_file.hpp"
+#include "src/gpu/launches.hpp"
 #include "src/problem/resident.hpp"
 #include "tests/grids_support.hpp"
 
@@ -32,7 +34,8 @@ std::string describe(const problem& p) {
 
 // The default launch and others that fit nothing: blocks that divide no size, levels that do not
 // divide either, both orders of blocks, hints, ways to read tables; large blocks, and pipelines of
-// other widths and depths, for those that are compiled for them. Variants may refuse some.
+// other widths and depths, for those that are compiled for them; each shape of a march. Variants
+// may refuse some.
 std::vector<std::vector<launch>> launches_of(const implementation& i) {
   std::vector<std::vector<launch>> result{i.defaults};
   for (const char* text :
@@ -46,6 +49,12 @@ std::vector<std::vector<launch>> launches_of(const implementation& i) {
         "32x8,levels=3,stages=2,copy_bytes=16", "32x8,levels=0,stages=2,copy_bytes=0"}) {
     result.emplace_back();
     for (const launch& l : i.defaults) { result.back().push_back(parse_launch(text, l)); }
+  }
+  for (const launch_space& space : i.spaces ? i.spaces() : std::vector<launch_space>{}) {
+    for (const launch_axes& compiled : space.parts) {  // marches have one launch each
+      const auto all = compiled.all();
+      if (all.size() == 1 && i.defaults.size() == 1) { result.push_back(all); }
+    }
   }
   return result;
 }
@@ -145,6 +154,8 @@ TEST(variants, gpu) {
     }
     any = true;
     verify_settings(*device);
+    const setting clusters[] = {{{16, 13}, 80, 2}};  // as large as they get
+    verify_settings(*device, clusters);
   }
   if (!any) { GTEST_SKIP() << "no GPU here"; }
 }
@@ -281,6 +292,52 @@ TEST(variants, refused_hints) {
   EXPECT_EQ(refusal("nabla4/strided/naive/separate", "32,tables=rows").find(none),
             std::string("32,tables=rows: min_blocks=1").size());
   EXPECT_EQ(refusal("nabla4/indirect/naive/separate", "32,tables=by_vertex"), "accepted");
+  for (const std::string other : {"32,cluster=4", "32,stages=3", "32,copy_bytes=8"}) {
+    EXPECT_EQ(refusal("nabla4/strided/naive/separate", other),
+              other + ": this kernel has no stages, copies or clusters");
+  }
+  EXPECT_EQ(refusal("nabla4/strided/march/separate/bulk", "64x1x3"),
+            "64x1x3,levels=5: this shape is not among the compiled choices: 128x1x2,levels=5 "
+            "64x1x4,levels=5; nothing is compiled at run time");
+}
+
+// What persist=tables keeps is what the kernel reads: without it results are wrong.
+TEST(variants, kept_tables_are_those_read) {
+  gpu::simt_device device;
+  const auto mesh = std::make_shared<const grid>(make_torus({10, 9}));
+  int kept_ = 0;
+  for (const std::string name : {"nabla4", "interpolate", "verts2cells"}) {
+    const chain& c = *find_chain(name);
+    problem p = make_problem(mesh, c, 3, 2, precision::float64);
+    compute_reference(p);
+    for (const variant& v : registry::instance().variants()) {
+      const implementation* i = v.find("simt", precision::float64, ordering::per_vertex);
+      if (!i || v.info.chain != name || v.access_ != access::indirect) { continue; }
+      for (const table_use use : {table_use::slots, table_use::rows, table_use::by_vertex}) {
+        launch plain = i->defaults.front();
+        plain.tables = use;
+        launch keeping = plain;  // not run so: simt keeps nothing
+        keeping.persist = kept::tables;
+        SCOPED_TRACE(v.name() + " " + to_string(keeping));
+        resident_problem resident(device, p, {v.access_, i->ordering_, i->layout_});
+        plan ready;
+        try {
+          ready = i->prepare(device, resident.view(), {plain});
+        } catch (const unsupported&) { continue; }
+        resident.poison_outputs();
+        ready.run();
+        EXPECT_TRUE(resident.verify().ok);
+        const gpu::memory_range range =
+            kept_range({.mesh = access::indirect, .value_bytes = 8, .computes = c.stages},
+                       resident.view(), keeping);
+        std::memset(const_cast<void*>(range.begin), 0, range.bytes);
+        ready.run();
+        EXPECT_FALSE(resident.verify().ok);
+        ++kept_;
+      }
+    }
+  }
+  EXPECT_GE(kept_, 10);
 }
 
 // Launches that a kernel cannot run are refused with the reason.

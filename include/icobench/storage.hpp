@@ -1,6 +1,8 @@
 // One problem in a device's memory, in one numbering and layout: what a variant computes on.
 #pragma once
 
+#include <span>
+
 #include <icobench/chain.hpp>
 #include <icobench/field.hpp>
 #include <icobench/mesh/mesh.hpp>
@@ -35,8 +37,7 @@ struct storage {
   raw_view v2e2c2v, e_v2e2c2v;                      // if the chain fuses nabla4 and interpolate
   raw_view c2v2e, e_c2v2e, c2v2e2c2v, e_c2v2e2c2v;  // if it fuses all three
   // Row after row (see mesh/rows.hpp), the last one on a torus only.
-  const index_t *e2c2v_rows = nullptr, *v2e_rows = nullptr, *c2v_rows = nullptr,
-                *diamonds = nullptr;
+  std::span<const index_t> e2c2v_rows, v2e_rows, c2v_rows, diamonds;
   index_t owner_step = 0, colour_step = 0;
   block_tables blocks;       // if it fuses and is not vertical; ifirst
   bool torus_order = false;  // slots of all tables are in the order of torus_offsets.hpp
@@ -51,7 +52,7 @@ struct storage {
           &result.c2v2e, &result.e_c2v2e, &result.c2v2e2c2v, &result.e_c2v2e2c2v}) {
       v->data = nullptr;
     }
-    result.e2c2v_rows = result.v2e_rows = result.c2v_rows = result.diamonds = nullptr;
+    result.e2c2v_rows = result.v2e_rows = result.c2v_rows = result.diamonds = {};
     result.blocks = {.blocks = blocks.blocks};
     return result;
   }
@@ -66,9 +67,9 @@ struct storage {
     if constexpr (Mesh::kind == access::strided) {
       return {row, plane};
     } else if constexpr (std::is_same_v<Mesh, row_mesh>) {
-      return {e2c2v_rows, v2e_rows, c2v_rows};
+      return {e2c2v_rows.data(), v2e_rows.data(), c2v_rows.data()};
     } else if constexpr (std::is_same_v<Mesh, vertex_row_mesh>) {
-      return {diamonds, owner_step, colour_step};
+      return {diamonds.data(), owner_step, colour_step};
     } else {
       return {e2c2v.as<const index_t, L>(),       v2e.as<const index_t, L>(),
               c2v.as<const index_t, L>(),         v2e2c2v.as<const index_t, L>(),

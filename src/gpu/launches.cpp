@@ -28,6 +28,24 @@ gpu::memory_range range_of(const raw_view& v, int slots, std::size_t element_byt
   return {v.data, std::size_t(v.slot_stride) * std::size_t(slots) * element_bytes};
 }
 
+gpu::memory_range range_of(std::span<const index_t> rows) {
+  return {rows.data(), rows.size_bytes()};
+}
+
+// The table that a single stencil reads.
+gpu::memory_range table_range(const storage& s, stage computed, table_use use) {
+  if (use == table_use::by_vertex) { return range_of(s.diamonds); }
+  const bool rows = use == table_use::rows;
+  switch (computed) {
+    case stage::nabla4:
+      return rows ? range_of(s.e2c2v_rows) : range_of(s.e2c2v, 4, sizeof(index_t));
+    case stage::interpolate:
+      return rows ? range_of(s.v2e_rows) : range_of(s.v2e, 6, sizeof(index_t));
+    default:
+      return rows ? range_of(s.c2v_rows) : range_of(s.c2v, 3, sizeof(index_t));
+  }
+}
+
 }  // namespace
 
 std::string block_rejection(const gpu::extent3& block) {
@@ -138,16 +156,7 @@ bool levels_first(const gpu_description& d, const gpu_choice& c, const storage& 
 }
 
 gpu::memory_range kept_range(const gpu_description& d, const storage& s, const launch& l) {
-  if (l.persist == kept::tables) {
-    switch (d.computes.back()) {
-      case stage::nabla4:
-        return range_of(s.e2c2v, 4, sizeof(index_t));
-      case stage::interpolate:
-        return range_of(s.v2e, 6, sizeof(index_t));
-      default:
-        return range_of(s.c2v, 3, sizeof(index_t));
-    }
-  }
+  if (l.persist == kept::tables) { return table_range(s, d.computes.back(), l.tables); }
   gpu::memory_range all;
   if (l.persist == kept::coefficients) {
     // Those of all stages lie one after another: see resident_problem.

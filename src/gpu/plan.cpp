@@ -70,7 +70,7 @@ plan prepare(const gpu::device& device, const gpu_description& d, storage s, con
   if (d.mesh == access::indirect && d.torus_order && !s.torus_order) {
     throw unsupported("its tables have to be in the slot order of a torus");
   }
-  if (l.tables == table_use::by_vertex && !s.diamonds) {
+  if (l.tables == table_use::by_vertex && s.diamonds.empty()) {
     refuse("edges in threes, as a torus numbers them, are needed");
   }
   if (d.bulk_copies) {
@@ -84,16 +84,21 @@ plan prepare(const gpu::device& device, const gpu_description& d, storage s, con
                  l.loads != hint::by_kernel)) {
     refuse("this kernel orders its blocks, levels, stores and loads itself");
   }
+  if (!d.shaped() && (l.stages != 0 || l.copy_bytes != 0 || l.cluster != 0)) {
+    refuse("this kernel has no stages, copies or clusters");
+  }
   s = with_hints(d, s, l);
   if (const gpu_choice* c = compiled_choice(d, l)) {
     return prepare_choice(device, d, *c, s, c->bounds.with_cluster(l));
   }
   const bool run_time_only = l.constants || l.grid > 0 || l.loads != hint::by_kernel;
   const std::string reason =
-      run_time_only ? "constants, hints for loads and limits of the grid are compiled at run time"
-                    : "min_blocks=" + std::to_string(l.min_blocks) +
-                          (d.grid ? ", the block or the levels are" : " or the use of tables is") +
-                          " not among the compiled choices:" + choices_text(d);
+      run_time_only
+          ? "constants, hints for loads and limits of the grid are compiled at run time"
+          : (d.shaped()
+                 ? "this shape is"
+                 : "min_blocks=" + std::to_string(l.min_blocks) + " or the use of tables is") +
+                std::string(" not among the compiled choices:") + choices_text(d);
   const std::string no_compiler = why_not_at_run_time(d, device);
   if (!no_compiler.empty()) { refuse(reason + "; " + no_compiler); }
   if ((l.grid > 0 || d.shaped()) && !device.loads_images()) {

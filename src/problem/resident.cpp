@@ -146,7 +146,8 @@ void resident_problem::make_row_tables() {
         upload_rows(layout::kfirst, padded, row_id, [&](index_t row, index_t slot) {
           return slot < t.slots ? neighbour(t, row, slot, of) : 0;
         });
-    return static_cast<const index_t*>(view.data);
+    return std::span(static_cast<const index_t*>(view.data),
+                     tables_.back().bytes() / sizeof(index_t));
   };
   if (c.has(stage::interpolate)) {
     storage_.v2e_rows = rows(mesh.v2e, numbering_.of(location::vertex), location::edge);
