@@ -191,18 +191,33 @@ def compare(first, second, threshold, anyway=False):
     return table
 
 
+def unsteady(record):
+    return bool({"throttled", "unstable"} & set(record["marks"]))
+
+
+def count_unsteady(dump):
+    """How many variants ran with clocks that were not steady, why and how low; "" for none."""
+    records = timed(dump.records)
+    marked = [r for r in records if unsteady(r)]
+    if not marked:
+        return ""
+    known = [r["machine"] for r in marked if r["machine"]]
+    because = sorted({reason for m in known for reason in m["throttle_reasons"] or []})
+    clocks = [m["clock_mhz"][0] for m in known if m["clock_mhz"]]
+    if clocks:
+        because.append(f"down to {min(clocks):.0f} MHz")
+    return (f"{len(marked)} of {len(records)} timed variants ran throttled or with unstable clocks"
+            + (f" ({', '.join(because)})" if because else ""))
+
+
 def machine_advice(dump):
     result = []
     records = timed(dump.records)
-    marked = [r for r in records if {"throttled", "unstable"} & set(r["marks"])]
+    marked = count_unsteady(dump)
     if marked:
-        reasons = sorted({reason for r in marked if r["machine"]
-                          for reason in r["machine"]["throttle_reasons"] or []})
         hints = sorted({d["lock_clocks_hint"] for d in dump.devices().values()
                         if d.get("lock_clocks_hint")})
-        because = f" ({', '.join(reasons)})" if reasons else ""
-        result.append(f"{len(marked)} of {len(records)} timed variants ran throttled or with "
-                      f"unstable clocks{because}; let the device cool down" +
+        result.append(f"{marked}; let the device cool down" +
                       "".join(f", lock its clocks: {hint}" for hint in hints))
     elif any(r["machine"] and r["machine"]["clock_mhz"] for r in records):
         result.append("clocks were steady: no variant was throttled")

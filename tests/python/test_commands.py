@@ -188,6 +188,18 @@ class AllScripts(support.ScriptTest):
         row = next(line for line in lines if "nabla4/strided/naive" in line)
         self.assertRegex(row, r"\| 16\d\.\d \| 330\.0 \| (1\.9|2\.0)\d \| 6\d % \| 56 \| 0 \|")
 
+    def test_table_marks_what_was_throttled(self):
+        content = synthetic.typical()
+        naive = next(r for r in content["records"] if r["variant"] == NAIVE)
+        naive |= {"marks": ["throttled"], "machine": synthetic.MACHINE | {
+            "throttle_reasons": ["sw_power_cap"], "clock_mhz": [1200.0, 1500.0, 1980.0]}}
+        text = self.run_script("table", self.write("a.json", content))
+        self.assertEqual([line.count("*") for line in text.splitlines()
+                          if "strided/naive" in line], [1, 0])
+        self.assertEqual(text.count("*"), 2)
+        self.assertIn("\\* 298x257: 1 of 5 timed variants ran throttled or with unstable clocks "
+                      "(sw_power_cap, down to 1200 MHz).", text)
+
     def test_table_of_the_best(self):
         content = synthetic.typical()
         records = [r for r in content["records"] if r["status"] == "ok"]
