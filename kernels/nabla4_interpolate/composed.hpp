@@ -5,8 +5,8 @@
 // stay in registers instead of 72 coefficients, so that 16 warps fit a multiprocessor, not 8. That
 // pays for walks over many levels only, and results are rounded in another order.
 //
-// H200, 594x514: 617 us strided, 584 indirect with 40 levels a thread: the fastest without a march
-// (separate kloop: 830, 949). Indirect with registers capped at 128 it spills: 1166.
+// H200, 594x514: 599 us strided, 575 indirect with 40 levels a thread, the fastest on tables
+// (separate kloop: 812, 933). Indirect with registers capped at 128 it spills: 1166.
 // may spill (min_blocks=2): registers capped, for tuning
 #pragma once
 

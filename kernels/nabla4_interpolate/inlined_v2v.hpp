@@ -10,8 +10,8 @@
 // the seven lie in shared memory, each thread's in a column of its own: no barrier, no bank
 // conflict, 48 reads from shared memory a level.
 //
-// H200, 594x514, kloop: 735 us strided, 706 indirect, general 1105 (values in shared memory); the
-// separate kloop takes 830 and 949.
+// H200, 594x514, kloop: 722 us strided, 697 indirect, general 988 (values in shared memory); the
+// separate kloop takes 812 and 933.
 // may spill (min_blocks=3): registers capped for more warps
 #pragma once
 

@@ -10,7 +10,7 @@
 // feature `one_cell` (39 and 39: twice the warps, but 78 loads a vertex). Indirect, the weights are
 // collected in shared memory, since the tables tell at run time where they go; any grid will do.
 //
-// H200, 594x514: 1371 us strided, 1518 indirect (separate kloop: 1095, 1216): to compose the
+// H200, 594x514: 1335 us strided, 1493 indirect (separate kloop: 1073, 1196): to compose the
 // weights costs more than they save in 80 levels.
 // may spill (min_blocks=2): registers capped, for tuning
 #pragma once

@@ -3,13 +3,14 @@
 // with a quarter of the flops of the two stencils one after another as inlined_v2v does them.
 //
 // Trades shared memory (16 bytes a thread and level in flight), a barrier for every four levels and
-// the rim of the tile (a column and a row: 256 threads for 31 x 7 pairs of cells are 1.18 times the
+// the rim of the tile (a column and a row: 128 threads for 15 x 7 pairs of cells are 1.22 times the
 // work on vertices) for the 80 bytes a vertex and level of the intermediates. A thread reads 20
 // values a level and vertex (composed: 47) and keeps 40 weights (composed: 78); those of its cells
 // are read again every four levels, from the L1 cache. Results are rounded in another order.
 //
-// H200, 594x514: 965 us where the separate kloop takes 1095: the flops saved do not pay for the rim
-// and the barriers (levels=0; 984 with 40 levels, 1209 with registers capped).
+// H200, 594x514 (298x257), levels=0: 754 us (188) where the separate kloop takes 1073 (277) and
+// inlined_cached 1077 (271). Three of these blocks fit a multiprocessor; of 32x8, which took 965
+// (984 with 40 levels, 1209 with registers capped), one did.
 #pragma once
 
 #include <shared/cells_of_point.hpp>

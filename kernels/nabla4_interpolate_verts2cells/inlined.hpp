@@ -6,7 +6,7 @@
 // from the L1 cache for each level, where the threads of a block, all at the same few cells, find
 // them again.
 //
-// H200, 594x514: 2675 us strided, 7882 indirect, the separate kloop 1095 and 1216.
+// H200, 594x514: 2670 us strided, 7955 indirect, the separate kloop 1073 and 1196.
 // may spill (min_blocks=2, min_blocks=3): registers capped, for tuning
 #pragma once
 

@@ -11,9 +11,9 @@
 // thread then computes the four corners of its cells in registers: interpolate four times, with 60
 // coefficients.
 //
-// H200, 594x514: 1099 us with six levels between barriers, as much as the separate kloop (1095),
+// H200, 594x514: 1077 us with six levels between barriers, as much as the separate kloop (1073),
 // since a third of the threads compute for the rim; 1161 with five, 1217 with four, nabla4_only
-// 1516.
+// 1458.
 // may spill (min_blocks=2): registers capped for more warps
 #pragma once
 

@@ -168,12 +168,6 @@ class block_worker {
     const index_t v = gpu::load_readonly(tables.vertices + block_ * block_vertices + column_);
     const T* const of_edges = t_.template shared<T>();
     composed_weights<T> w{};
-    const auto add = [&w](int m, T c_u, T c_v, T of_u, T of_v) {
-      w.of_vertices[4 * m] += c_u * of_u;
-      w.of_vertices[4 * m + 1] += c_u * of_v;
-      w.of_vertices[4 * m + 2] += c_v * of_u;
-      w.of_vertices[4 * m + 3] += c_v * of_v;
-    };
     ICOBENCH_UNROLL_ALL
     for (int n = 0; n < 6; ++n) {
       const fan_spoke s = unpack_spoke(spokes, n);
@@ -182,7 +176,7 @@ class block_worker {
       const T c_v = there ? f_.vertex.coeff_2(v, s.slot, 0) : T(0);
       const T* const from = of_edges + place(7 + n);
       const auto of_diamond = [&](int m, int d) {
-        add(m, c_u, c_v, from[d * block_edges], from[(4 + d) * block_edges]);
+        add_weights(w.of_vertices, m, c_u, c_v, from[d * block_edges], from[(4 + d) * block_edges]);
       };
       of_diamond(0, 1 - s.far);
       of_diamond(1 + n, s.far);
@@ -196,7 +190,8 @@ class block_worker {
         for (int last = 2; last < 6; ++last) {
           const bool is_last = unpack_spoke(spokes, last).slot != no_spoke &&
                                (last == 5 || unpack_spoke(spokes, last + 1).slot == no_spoke);
-          add(1 + last, is_last ? c_u : T(0), is_last ? c_v : T(0), tip[0], tip[4 * block_edges]);
+          add_weights(w.of_vertices, 1 + last, is_last ? c_u : T(0), is_last ? c_v : T(0), tip[0],
+                      tip[4 * block_edges]);
         }
       }
       const T of_z = from[8 * block_edges];

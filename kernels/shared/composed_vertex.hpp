@@ -7,7 +7,6 @@ namespace icobench::kernels {
 
 // Both stencils are linear: p_u and p_v are weighted sums of u and v at seven vertices and z at six
 // edges. Composing the weights takes about 300 flops, then a level takes 40 multiply-adds.
-//
 template <class T>
 struct composed_weights {
   neighbours<T, 28> of_vertices;  // [vertex][p_u of u, p_u of v, p_v of u, p_v of v]
@@ -32,6 +31,15 @@ struct composed_weights {
     return {of_u.u + of_v.u + of_z.u, of_u.v + of_v.v + of_z.v};
   }
 };
+
+// Adds to the weights of vertex m what an edge, weighted by c_u and c_v, has of its u and v.
+template <class Weights, class T>
+ICOBENCH_DEVICE void add_weights(Weights& of_vertices, int m, T c_u, T c_v, T of_u, T of_v) {
+  of_vertices[4 * m] += c_u * of_u;
+  of_vertices[4 * m + 1] += c_u * of_v;
+  of_vertices[4 * m + 2] += c_v * of_u;
+  of_vertices[4 * m + 3] += c_v * of_v;
+}
 
 // A vertex's weights are collected from the four diamonds it is part of. Strided, where they go is
 // known to the compiler; indirect, the table e_v2e2c2v says it at run time, and the weights are
@@ -90,11 +98,7 @@ class composed_vertex {
       weights_.of_edges[2 * s + 1] = c_v * inner.z;
       ICOBENCH_UNROLL_ALL
       for (int d = 0; d < 4; ++d) {
-        const int m = position[4 * s + d];
-        of_vertices[4 * m] += c_u * inner.u[d];
-        of_vertices[4 * m + 1] += c_u * inner.v[d];
-        of_vertices[4 * m + 2] += c_v * inner.u[d];
-        of_vertices[4 * m + 3] += c_v * inner.v[d];
+        add_weights(of_vertices, position[4 * s + d], c_u, c_v, inner.u[d], inner.v[d]);
       }
     }
   }

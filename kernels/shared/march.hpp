@@ -1,8 +1,9 @@
 // March: the threads of a block lie side by side along a row of vertices, in sections of 32 lanes
 // that overlap, and go from row to row. What a row needs is read once (shared/march_rows.hpp says
 // how); what earlier rows gave stays in registers, and what neighbours in the row gave comes by
-// shuffles. No intermediate result goes to memory, and only coefficients are read more than once:
-// by each group of levels, from the L2 cache. The stencils are those of a march_chain, one or more.
+// shuffles. No intermediate result goes to memory. Read more than once are coefficients (by each
+// group of levels, from the L2 cache), columns where sections overlap, and the rows a part of a
+// strip begins with. The stencils are those of a march_chain, one or more.
 #pragma once
 
 #include <algorithm>

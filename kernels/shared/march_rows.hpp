@@ -328,9 +328,9 @@ class copied_rows : public march_place<Shape> {
   ICOBENCH_DEVICE index_t first_cell() const { return 2 * (this->first_ - f_.mesh.row); }
 
   // Points this thread at row r of the first step: element at_ of a field that has limit_. Steps
-  // before the first result do not use all: in the first one vertices need of edges those to the
-  // north and southeast, which the next row has too, and cells need nothing before both rows of
-  // vertices are there.
+  // before the first result do not use all. Vertices take from the first one the edges to the north
+  // and southeast, which are below the next row; cells need nothing before both rows of vertices
+  // are there. (nabla4 alone would need the edges to the southeast only: not tried.)
   ICOBENCH_DEVICE void aim(index_t r) {
     const index_t n = shape.levels;
     advance_ = f_.mesh.row;
