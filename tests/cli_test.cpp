@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -167,6 +168,11 @@ TEST_F(cli, bad_options) {
   refuses(nabla4_small({"--cache", "tepid"}), {"--cache", "tepid"});
   refuses(nabla4_small({"--min-samples", "0"}), {"--min-samples", "0"});
   refuses(nabla4_small({"--budget", "-1"}), {"--budget", "-1"});
+  refuses(nabla4_small({"--budget", "nan"}), {"--budget", "nan"});
+  refuses(nabla4_small({"--variant", "strided,nosuch"}), {"no variant", "nosuch", "--list"});
+  refuses(nabla4_small({"--benchmark_format=xyz"}), {"--benchmark_format=xyz", "json"});
+  refuses(nabla4_small({"--benchmark_repetitions=0"}), {"--benchmark_repetitions=0"});
+  refuses(nabla4_small({"--benchmark_out=" + path("no/file")}), {"--benchmark_out", "no/file"});
 }
 
 TEST_F(cli, filter_that_matches_nothing) {
@@ -274,12 +280,48 @@ TEST_F(cli, bad_dump_paths) {
   refuses_path(path("nosuch/dump.json"));
   fs::create_directory(path("folder"));
   refuses_path(path("folder"));
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  refuses_path(path("pipe"));
+}
+
+// What a run reads is not what it writes; a link stays one.
+TEST_F(cli, outputs_replace_no_inputs) {
+  const std::string grid = path("grid.nc");
+  ASSERT_EQ(run({ICOBENCH_GRID, "write", "torus:12x9", grid}).status, 0);
+  const std::string content = read_text(grid);
+  const strings on_file =
+      nabla4({"--backend", "cpu", "--levels", "3", "--verify-only", "--grid", grid});
+  const auto with = [&](const strings& more) {
+    strings all = on_file;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const auto refuses_dump = [&](const std::string& file, const strings& more) {
+    strings all = with({"--dump", file});
+    all.insert(all.end(), more.begin(), more.end());
+    const outcome o = run(all);
+    EXPECT_EQ(o.status, 2);
+    EXPECT_NE(o.err.find("--dump " + file + ": is used for something else"), o.err.npos) << o.err;
+  };
+  refuses_dump(grid, {});
+  refuses_dump(path("d.json"), {"--benchmark_out=" + path("d.json")});
+  refuses(with({"--benchmark_out=" + grid}), {"--benchmark_out " + grid});
+  EXPECT_EQ(run({ICOBENCH_REFERENCE, "write", "nabla4", grid, grid, "--force"}).status, 2);
+  EXPECT_EQ(read_text(grid), content);
+  fs::create_symlink("there.json", path("link.json"));
+  EXPECT_EQ(run(with({"--dump", path("link.json")})).status, 0);
+  EXPECT_TRUE(fs::is_symlink(path("link.json")));
+  EXPECT_TRUE(fs::is_regular_file(path("there.json")));
 }
 
 // A failing run leaves an older dump alone.
 TEST_F(cli, old_dump_survives) {
   std::ofstream(path("dump.json")) << "old";
   EXPECT_EQ(run(nabla4_small({"--halo", "9", "--dump", path("dump.json")})).status, 2);
+  EXPECT_EQ(read_text(path("dump.json")), "old");
+  const strings refused =
+      nabla4_small({"--verify-only", "--launch", "32,min_blocks=7", "--dump", path("dump.json")});
+  EXPECT_EQ(run(refused).status, 2);  // the CPU has nothing of the kind
   EXPECT_EQ(read_text(path("dump.json")), "old");
 }
 
@@ -478,6 +520,10 @@ TEST_F(cli, bad_tuning) {
   refused(tune(path("j"), {"--levels", "0"}), "--levels");
   refused(tune(path("j"), {"--pair", "nabla4/none,nabla4/strided/kloop/separate"}), "nabla4/none");
   refused(tune(path("j"), {"--pair", "nabla4/strided/kloop/separate"}), "--pair");
+  refused(tune(path("j"), {"--seconds", "nan"}), "--seconds");
+  refused(tune(path("j"), {"--table", path("j")}), "--table " + path("j"));
+  refused(tune(path("j"), {"--table", path("no/folder")}), "--table " + path("no/folder"));
+  EXPECT_FALSE(fs::exists(path("j")));
 }
 
 TEST_F(cli, profile_once) {

@@ -42,6 +42,11 @@ std::function<void()> bind_loops(const storage& s, const launch& l, stages<fused
 
 template <class Mesh, class T, class Loops>
 plan prepare_cpu(gpu::device&, const storage& s, const std::vector<launch>& launches) {
+  launch tile;
+  tile.block.x = launches.at(0).block.x;
+  if (launches[0] != tile) {
+    throw unsupported(to_string(launches[0]) + ": loops on the CPU have the points of a tile only");
+  }
   plan result;
   result.run = bind_loops<Loops, Mesh, T>(s, launches.at(0), typename Loops::computes{});
   return result;

@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <list>
 #include <optional>
@@ -14,9 +15,11 @@
 #include "grids/grid_file.hpp"
 #include "src/bench/dump.hpp"
 #include "src/bench/interrupt.hpp"
+#include "src/bench/run_program.hpp"
 #include "src/bench/runner.hpp"
 #include "src/bench/selection.hpp"
 #include "src/bench/statistics.hpp"
+#include "src/formats/output_file.hpp"
 #include "src/gpu/launches.hpp"
 
 namespace icobench {
@@ -71,7 +74,9 @@ class driver {
   void report_benchmarks();
   void report(benchmark::State&, entry&) const;
   void print_tables() const;
+  bool any_result() const;
   void write_dump(bool complete);
+  void write_last_dump();
 
   std::string program_;
   std::string_view chain_;
@@ -106,6 +111,10 @@ void driver::load_tuning() {
   } catch (const std::invalid_argument& error) {
     throw input_error(std::string("--tuning ") + error.what());
   }
+  if (std::find(backends_.begin(), backends_.end(), tuning_->backend) == backends_.end()) {
+    std::cerr << program_ << ": --tuning " << options_.tuning << ": is for backend "
+              << tuning_->backend << ", which is not run\n";
+  }
   for (const std::string& backend : backends_) {
     const std::string name = workspace_.device(backend).facts().name;
     if (backend == tuning_->backend && name != tuning_->device) {
@@ -121,7 +130,12 @@ std::vector<launch> driver::tuned(const variant& v, const implementation& i) {
   const auto found =
       tuning_->find(v.name(), to_string(i.precision_), to_string(i.ordering_),
                     static_cast<long long>(workspace_.mesh().vertices) * options_.levels);
-  if (found.size() != i.defaults.size()) { return i.defaults; }
+  if (found.empty()) { return i.defaults; }
+  if (found.size() != i.defaults.size()) {
+    throw input_error("--tuning " + options_.tuning + ": has " + std::to_string(found.size()) +
+                      " launches of " + v.name() + ", which has " +
+                      std::to_string(i.defaults.size()));
+  }
   if (i.sources && !i.sources({}, found).empty()) {  // some have to be compiled at run time
     gpu::device& device = workspace_.device(i.backend);
     const std::string reason = device.compiler()
@@ -209,10 +223,19 @@ void driver::collect() {
     const chain& c = *find_chain(v.info.chain);
     make_domain(workspace_.mesh(), c, workspace_.halo(c));
   }
+  const auto any = [&](const std::string& part) {
+    return std::any_of(entries_.begin(), entries_.end(), [&](const entry& e) {
+      return e.result.variant_->name().find(part) != std::string::npos;
+    });
+  };
+  for (const std::string& part : options_.variants) {
+    if (!any(part)) {
+      throw input_error("no variant *" + part + "* for backend " + backends_.front() +
+                        "; see --list");
+    }
+  }
   if (entries_.empty()) {
-    std::string message = "no variant";
-    for (const std::string& part : options_.variants) { message += " *" + part + "*"; }
-    throw input_error(message + " for backend " + backends_.front() + "; see --list");
+    throw input_error("no variant for backend " + backends_.front() + "; see --list");
   }
   const auto key = [](const entry& e) {
     const record& r = e.result;
@@ -294,7 +317,7 @@ void driver::finished(const record& r) {
     std::cout << "[" << finished_ << "/" << entries_.size() << "] " << summary(r) << "\n"
               << std::flush;
   }
-  if (dump_ && dump_->due()) { write_dump(false); }
+  if (dump_ && dump_->due() && any_result()) { write_dump(false); }
 }
 
 // One benchmark is one iteration: sampling is ours, Google Benchmark is told the median.
@@ -342,12 +365,38 @@ void driver::write_dump(bool complete) {
   dump_->write(complete, context_, records);
 }
 
+bool driver::any_result() const {
+  return std::any_of(entries_.begin(), entries_.end(), [](const entry& e) {
+    const status s = e.result.status_;
+    return s == status::wrong || s == status::verified || !e.result.samples.seconds.empty();
+  });
+}
+
+// A run that was stopped or refused before it had any result leaves an older dump as it is.
+void driver::write_last_dump() {
+  const bool refused = std::any_of(entries_.begin(), entries_.end(),
+                                   [](const entry& e) { return e.result.launch_refused; });
+  if ((interrupted() || refused) && !any_result()) {
+    std::cerr << program_ << ": there are no results, --dump " << options_.dump
+              << " is not written\n";
+    return;
+  }
+  write_dump(!interrupted());
+}
+
 int driver::run() {
   if (options_.list) {
     list();
     return 0;
   }
-  if (!options_.dump.empty()) { dump_.emplace(options_.dump); }
+  if (!options_.dump.empty()) {
+    std::vector<std::string> inputs{options_.grid, options_.tuning};
+    for (const std::string& argument : arguments_) {
+      constexpr std::string_view out = "--benchmark_out=";
+      if (argument.starts_with(out)) { inputs.push_back(argument.substr(out.size())); }
+    }
+    dump_.emplace(options_.dump, inputs);
+  }
   backends_ = choose_backends(program_, options_.backends, workspace_);
   choose_grid();
   if (!options_.tuning.empty()) { load_tuning(); }
@@ -360,9 +409,8 @@ int driver::run() {
   }
   catch_interrupts();
   context_ = make_context(arguments_, options_, workspace_, backends_);
-  if (dump_) { write_dump(false); }
   measure();
-  if (dump_) { write_dump(!interrupted()); }
+  if (dump_) { write_last_dump(); }
   if (!chosen_format_) { print_tables(); }  // they would break a format that programs read
   if (interrupted()) {
     std::cerr << program_ << ": stopped\n";
@@ -374,6 +422,32 @@ int driver::run() {
   return any([](const entry& e) { return e.result.launch_refused; }) && !options_.launches.empty()
              ? 2
              : 0;
+}
+
+// Those that it answers with its help and status 0, or not at all.
+void check_benchmark_options(const std::vector<char*>& arguments, const options& o) {
+  for (const std::string argument : arguments) {
+    const auto equals = std::min(argument.find('='), argument.size());
+    const std::string name = argument.substr(0, equals),
+                      value = argument.substr(equals).substr(equals < argument.size());
+    const auto refuse = [&](const std::string& why) { throw input_error(argument + ": " + why); };
+    if (name == "--benchmark_format" || name == "--benchmark_out_format") {
+      if (value != "console" && value != "json" && value != "csv") {
+        refuse("is none of console, json, csv");
+      }
+    } else if (name == "--benchmark_repetitions") {
+      const bool digits = value.find_first_not_of("0123456789") == value.npos;
+      if (!digits || value.empty() || value.size() > 6 || std::stoi(value) == 0) {
+        refuse("has to be a number from 1 to 999999");
+      }
+    } else if (name == "--benchmark_out") {
+      std::error_code ignored;
+      if (std::filesystem::is_regular_file(value, ignored) ||
+          !std::filesystem::exists(value, ignored)) {
+        const output_file checked(name, value, {o.grid, o.tuning});
+      }
+    }
+  }
 }
 
 // Google Benchmark's own options. It would take --help for itself if it saw it.
@@ -396,22 +470,15 @@ int run_benchmarks(std::string_view chain, int argc, char** argv) {
   for (int n = 0; n < argc; ++n) {
     (arguments[std::size_t(n)].starts_with("--benchmark_") ? theirs : ours).push_back(argv[n]);
   }
-  try {
-    const std::string what = chain.empty() ? "all chains" : "the variants of " + std::string(chain);
-    options o = parse_options(program, what, int(ours.size()), ours.data());
-    initialize_benchmark(theirs);
-    return driver(program, chain, std::move(o), arguments).run();
-  } catch (const input_error& error) {
-    std::cerr << program << ": " << error.what() << "\n";
-    return 2;
-  } catch (const std::bad_alloc&) {
-    std::cerr << program << ": the problem does not fit the memory: take a smaller --grid or fewer "
-              << "--levels\n";
-    return 2;
-  } catch (const std::exception& error) {
-    std::cerr << program << ": " << error.what() << "\n";
-    return 1;
-  }
+  return run_program(
+      program, "the problem does not fit the memory: take a smaller --grid or fewer --levels", [&] {
+        const std::string what =
+            chain.empty() ? "all chains" : "the variants of " + std::string(chain);
+        options o = parse_options(program, what, int(ours.size()), ours.data());
+        check_benchmark_options(theirs, o);
+        initialize_benchmark(theirs);
+        return driver(program, chain, std::move(o), arguments).run();
+      });
 }
 
 }  // namespace icobench

@@ -78,36 +78,19 @@ json make_context(const std::vector<std::string>& arguments, const options& o, w
           {"devices", devices}};
 }
 
-dump_file::dump_file(std::string path, std::string schema)
-    : path_(std::move(path)), schema_(std::move(schema)) {
-  const std::string temporary = path_ + ".part";
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path_, ignored)) {
-    throw input_error("--dump " + path_ + ": is a folder");
-  }
-  if (!std::ofstream(temporary)) {
-    throw input_error("--dump " + path_ + ": cannot be written there: " + std::strerror(errno));
-  }
-  std::filesystem::remove(temporary, ignored);
-}
+dump_file::dump_file(const std::string& path, const std::vector<std::string>& inputs,
+                     std::string schema)
+    : file_("--dump", path, inputs), schema_(std::move(schema)) {}
 
 bool dump_file::due() const {
   return std::chrono::steady_clock::now() - written_ > pause;
 }
 
 void dump_file::write(bool complete, const json& context, const json& records) {
-  const std::string temporary = path_ + ".part";
   const json all{
       {"schema", schema_}, {"complete", complete}, {"context", context}, {"records", records}};
-  {
-    std::ofstream file(temporary);
-    // A path may hold bytes that are not UTF-8; strict parsers must still read the dump.
-    file << all.dump(1, ' ', false, json::error_handler_t::replace) << "\n";
-    if (!file.flush()) { throw input_error(path_ + ": cannot be written"); }
-  }
-  std::error_code failure;
-  std::filesystem::rename(temporary, path_, failure);
-  if (failure) { throw input_error(path_ + ": " + failure.message()); }
+  // A path may hold bytes that are not UTF-8; strict parsers must still read the dump.
+  file_.write(all.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
   written_ = std::chrono::steady_clock::now();
 }
 

@@ -8,6 +8,7 @@
 #include "src/bench/options.hpp"
 #include "src/bench/record.hpp"
 #include "src/bench/workspace.hpp"
+#include "src/formats/output_file.hpp"
 
 namespace icobench {
 
@@ -21,17 +22,18 @@ json make_context(const std::vector<std::string>& arguments, const options&, wor
 // Rewritten as results come, so that a run that is stopped keeps what it measured.
 class dump_file {
  public:
-  // Throws input_error where no file can be written: said before the measurements.
-  explicit dump_file(std::string path, std::string schema = "icobench-dump-2");
+  // `inputs` are files that the dump must not replace. Throws input_error, see output_file.
+  dump_file(const std::string& path, const std::vector<std::string>& inputs,
+            std::string schema = "icobench-dump-2");
 
   // Whether it is time to write again.
   bool due() const;
-  // Writes `{schema, complete, context, records}` beside the file, then renames. Throws
-  // input_error.
+  // Writes `{schema, complete, context, records}`. Throws input_error.
   void write(bool complete, const json& context, const json& records);
 
  private:
-  std::string path_, schema_;
+  output_file file_;
+  std::string schema_;
   std::chrono::steady_clock::time_point written_{};
 };
 

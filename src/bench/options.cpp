@@ -6,6 +6,16 @@
 
 namespace icobench {
 
+CLI::Validator positive_seconds() {
+  return {[](const std::string& text) {
+            double seconds = 0;
+            const bool ok =
+                CLI::detail::lexical_cast(text, seconds) && seconds > 0 && seconds <= 1e6;
+            return ok ? "" : "has to be more than 0 and at most 1e6 seconds, not " + text;
+          },
+          "SECONDS"};
+}
+
 void add_common_options(CLI::App& app, options& o) {
   const std::map<std::string, precision> precisions{{"double", precision::float64},
                                                     {"float", precision::float32}};
@@ -44,7 +54,7 @@ void add_common_options(CLI::App& app, options& o) {
       ->check(CLI::PositiveNumber);
   app.add_option("--budget", o.sampling_.budget_seconds, "seconds to spend on a variant at most")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(positive_seconds());
 }
 
 options parse_options(const std::string& program, const std::string& what, int argc, char** argv) {

@@ -13,7 +13,8 @@
 
 namespace CLI {
 class App;
-}
+class Validator;
+}  // namespace CLI
 
 namespace icobench {
 
@@ -41,6 +42,9 @@ struct options {
 
   bool times() const { return !verify_only && !profile_once; }
 };
+
+// Checks a number of seconds. (CLI11's own checks let NaN pass.)
+CLI::Validator positive_seconds();
 
 // Those that every program which measures has; it parses.
 void add_common_options(CLI::App&, options&);

@@ -61,7 +61,9 @@ device_bench::device_bench(device_options o, const std::vector<std::string>& arg
     : options_(std::move(o)), operations_(operations_for(options_.backend)) {
   device_ = registry::instance().backends().at(options_.backend)(
       choose_device(options_.backend, options_.device));
-  if (!options_.dump.empty()) { dump_.emplace(options_.dump, "icobench-device-dump-1"); }
+  if (!options_.dump.empty()) {
+    dump_.emplace(options_.dump, std::vector{options_.grid}, "icobench-device-dump-1");
+  }
   const gpu::device_facts facts = device_->facts();
   monitor_ = machine_monitor::open(options_.backend, facts.pci_bus_id, machine_state_);
   context_ = {{"date", utc_now()},

@@ -6,6 +6,7 @@
 
 #include <icobench/registry.hpp>
 
+#include "src/bench/run_program.hpp"
 #include "src/device/device_bench.hpp"
 #include "src/device/facts.hpp"
 
@@ -105,7 +106,7 @@ void add_measuring_options(CLI::App& app, device_options& o) {
       ->check(CLI::PositiveNumber);
   app.add_option("--budget", o.sampling_.budget_seconds, "seconds to spend on one at most")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(positive_seconds());
   app.add_flag("--verify-only", o.verify_only, "verify, do not time");
   app.add_option("--dump", o.dump, "write all results to this JSON file");
 }
@@ -145,21 +146,12 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int run_device_program(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const input_error& error) {
-    std::cerr << "bench_device: " << error.what() << "\n";
-    return 2;
-  } catch (const gpu::device_error& error) {
-    std::cerr << "bench_device: " << error.what() << "\n";
-    return 2;
-  } catch (const std::bad_alloc&) {
-    std::cerr << "bench_device: the arrays do not fit the memory: take fewer --elements\n";
-    return 2;
-  } catch (const std::exception& error) {
-    std::cerr << "bench_device: " << error.what() << "\n";
-    return 1;
-  }
+  return run_program("bench_device", "the arrays do not fit the memory: take fewer --elements",
+                     [&] {
+                       try {
+                         return run(argc, argv);
+                       } catch (const gpu::device_error& error) { throw input_error(error.what()); }
+                     });
 }
 
 }  // namespace icobench

@@ -70,7 +70,8 @@ plan prepare(const gpu::device& device, const gpu_description& d, storage s, con
   if (d.mesh == access::indirect && d.torus_order && !s.torus_order) {
     throw unsupported("its tables have to be in the slot order of a torus");
   }
-  if (l.tables == table_use::by_vertex && s.diamonds.empty()) {
+  if (l.tables == table_use::by_vertex && d.mesh == access::indirect && d.computes.size() == 1 &&
+      d.computes[0] == stage::nabla4 && s.diamonds.empty()) {
     refuse("edges in threes, as a torus numbers them, are needed");
   }
   if (d.bulk_copies) {

@@ -1,4 +1,6 @@
 // icobench_grid: what a grid is, and torus grid files.
+#include <hdf5.h>
+
 #include <CLI/CLI.hpp>
 #include <iomanip>
 #include <iostream>
@@ -174,6 +176,7 @@ void add_write(CLI::App& app, options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  H5dont_atexit();  // of a file that could not be closed it crashes there (1.10)
   CLI::App app("Describe grids and write torus grid files", "icobench_grid");
   options o;
   add_info(app, o);

@@ -1,6 +1,7 @@
 // icobench_reference: problems with their expected results, as files other programs can check
 // against.
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <memory>
@@ -30,6 +31,10 @@ const icobench::chain& chain_named(const std::string& name) {
 
 void write(const options& o) {
   const icobench::chain& c = chain_named(o.chain);
+  std::error_code ignored;
+  if (std::filesystem::equivalent(o.grid, o.file, ignored)) {
+    throw icobench::input_error(o.file + ": is the grid file, too, and would be lost");
+  }
   const auto mesh = std::make_shared<const icobench::grid>(icobench::load_grid(o.grid));
   const auto halo = o.halo >= 0 ? o.halo : icobench::default_halo(*mesh, c);
   const auto precision =

@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <iostream>
+#include <new>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -23,6 +24,8 @@ inline int run_tool(CLI::App& app, int argc, char** argv) {
     return std::cout ? 0 : complain("cannot write the output");
   } catch (const CLI::ParseError& e) {
     return e.get_exit_code() == 0 ? app.exit(e) : complain(e.what());
+  } catch (const std::bad_alloc&) {
+    return complain("the problem does not fit the memory");
   } catch (const std::exception& e) { return complain(e.what()); }
 }
 

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <iostream>
+#include <optional>
 #include <set>
 
 #include "src/bench/build_info.hpp"
 #include "src/bench/dump.hpp"
 #include "src/bench/interrupt.hpp"
+#include "src/bench/run_program.hpp"
 #include "src/bench/selection.hpp"
+#include "src/formats/output_file.hpp"
 #include "src/tune/pair.hpp"
 #include "src/tune/tuner.hpp"
 
@@ -54,7 +56,7 @@ tune_options parse(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--seconds", o.search.seconds,
                  "of the search of a variant on a problem, after which no others are begun")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_seconds());
   app.add_option("--seed", o.search.seed, "of the random configurations")->capture_default_str();
   app.add_option("--finalists", o.finalists,
                  "how many of the best of each problem are measured at length on all")
@@ -131,16 +133,14 @@ std::vector<target> targets(const tune_options& o, const std::string& backend) {
   return result;
 }
 
-void write_table(const std::string& path, const json& made_with,
+void write_table(const output_file& file, const json& made_with,
                  const std::vector<outcome>& outcomes) {
   tuning_table table{made_with["backend"], made_with["device"], made_with["cache"], made_with};
   for (const char* name : {"backend", "device", "cache"}) { table.made_with.erase(name); }
   for (const outcome& o : outcomes) {
     if (!o.best.empty()) { table.variants.push_back(tabulate(o)); }
   }
-  std::ofstream file(path);
-  file << to_json(table).dump(1) << "\n";
-  if (!file.flush()) { throw input_error("--table " + path + ": cannot be written"); }
+  file.write(to_json(table).dump(1) + "\n");
 }
 
 void say_what_is_searched(const gpu::device& device) {
@@ -180,6 +180,12 @@ int run(const tune_options& o) {
                                       ? targets(o, backend)
                                       : std::vector{find_target(o.pair[0], o.common, backend),
                                                     find_target(o.pair[1], o.common, backend)};
+  std::optional<output_file> table;
+  if (!o.table.empty()) {
+    std::vector<std::string> inputs = o.grids;
+    inputs.push_back(o.journal);
+    table.emplace("--table", o.table, inputs);
+  }
   const json made_with = context(o.common, probe.device(backend).facts(), backend);
   journal j(o.journal, made_with);
   if (j.continued() > 0) {
@@ -203,7 +209,7 @@ int run(const tune_options& o) {
   std::cout << "\n"
             << (o.pair.empty() ? format(outcomes) : found) << "\n"
             << t.measured() << " measurements in " << int(spent) << " s\n";
-  if (!o.table.empty()) { write_table(o.table, made_with, outcomes); }
+  if (table) { write_table(*table, made_with, outcomes); }
   if (stopped) {
     std::cerr << program << ": stopped; the same command continues\n";
     return 130;
@@ -214,18 +220,8 @@ int run(const tune_options& o) {
 }  // namespace
 
 int run_tuning(int argc, char** argv) {
-  try {
-    return run(parse(argc, argv));
-  } catch (const input_error& error) {
-    std::cerr << program << ": " << error.what() << "\n";
-    return 2;
-  } catch (const std::bad_alloc&) {
-    std::cerr << program << ": the problems do not fit the memory: take smaller ones\n";
-    return 2;
-  } catch (const std::exception& error) {
-    std::cerr << program << ": " << error.what() << "\n";
-    return 1;
-  }
+  return run_program(program, "the problems do not fit the memory: take smaller ones",
+                     [&] { return run(parse(argc, argv)); });
 }
 
 }  // namespace icobench
