@@ -310,6 +310,13 @@ TEST_F(files, bad_tables_say_where) {
   EXPECT_EQ(refusal("tuning-1", "tuning-9"), "schema is icobench-tuning-9, not icobench-tuning-1");
   EXPECT_EQ(refusal("\"cache\": \"warm\"", "\"cache\": 1"), "cache is no text");
   EXPECT_EQ(refusal("\"cache\": \"warm\",", ""), "it has no \"cache\"");
+  EXPECT_EQ(refusal("\"warm\"", "\"hot\""), "cache is hot, not cold or warm");
+  EXPECT_EQ(refusal("\"double\"", "\"half\""), "variants/0/precision is half, not double or float");
+  EXPECT_EQ(refusal("\"64\"", "\"\""), "variants/0/sizes/0/launches/1/ is empty");
+  EXPECT_EQ(refusal("\"variants\": [",
+                    "\"variants\": [{\"variant\": \"v\", \"precision\": \"double\", "
+                    "\"ordering\": \"per_orientation\", \"sizes\": []}, "),
+            "variants/1/ is there twice: v");
   EXPECT_EQ(refusal("\"made_with\"", "\"odd\": 1, \"made_with\""), "odd is unknown");
   EXPECT_EQ(refusal("[1, 1, 1]", "[1, 1]"), "variants/0/sizes/0/ratio has not three numbers");
   EXPECT_EQ(refusal("\"up_to\": 10", "\"up_to\": null"),
@@ -322,11 +329,17 @@ TEST_F(files, bad_tables_say_where) {
               load_tuning_table(path("absent"));
             }).find("cannot be read"),
             std::string::npos);
+  EXPECT_TRUE(message_of<std::invalid_argument>([&] {
+                load_tuning_table(path(""));
+              }).starts_with(path("")));
 }
 
 trial some_trial(int n) {
   trial t;
   t.variant = "v";
+  t.precision = "double";
+  t.ordering = "per_orientation";
+  t.levels = 3;
   t.launches = std::to_string(n);
   t.status = "ok";
   t.registers = 10 * n;
@@ -363,6 +376,16 @@ TEST_F(files, journal_continues) {
             std::string::npos);
   EXPECT_NE(refusal(write("x", "{}\n"), context).find("line 1"), std::string::npos);
   EXPECT_NE(refusal(write("y", "no line"), context).find("no journal"), std::string::npos);
+  std::ifstream written(file);
+  const std::string good{std::istreambuf_iterator<char>(written), {}};
+  for (const auto& [from, to] :
+       {std::pair("[1e-06,", "[-1,"), std::pair("\"levels\":3", "\"levels\":0"),
+        std::pair("\"ok\"", "\"good\""), std::pair("quick", "slow")}) {
+    std::string text = good;
+    ASSERT_NE(text.find(from), text.npos) << from << text;
+    text.replace(text.find(from), std::string(from).size(), to);
+    EXPECT_NE(refusal(write("z", text), context).find("line 2: no trial"), std::string::npos) << to;
+  }
   EXPECT_NE(refusal(path("no/folder"), context).find("cannot be written"), std::string::npos);
 }
 

@@ -39,7 +39,7 @@ std::string describe(const problem& p) {
 std::vector<std::vector<launch>> launches_of(const implementation& i) {
   std::vector<std::vector<launch>> result{i.defaults};
   for (const char* text :
-       {"7x3x2,stores=streaming", "33x1x3,levels=3,stores=cached",
+       {"7", "7x3x2,stores=streaming", "33x1x3,levels=3,stores=cached",
         "5x2x1,levels=0,order=levels_first", "32x2x2,order=points_first",
         "16x1x4,order=levels_first", "8x5x2,levels=2,adjacent", "17,tables=rows,order=points_first",
         "9x1x2,tables=by_vertex,stores=streaming", "32x8x2,min_blocks=2", "32x8x4,min_blocks=1",

@@ -17,7 +17,9 @@
 // Reading it needs nlohmann/json; the rest of the library does not.
 #pragma once
 
+#include <exception>
 #include <fstream>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -85,6 +87,15 @@ class table_reader {
     if (!value.is_string()) { fail(name, "is no text"); }
     return value.get<std::string>();
   }
+  std::string text_of(const std::string& name, std::initializer_list<std::string_view> known) {
+    const std::string value = text(name);
+    std::string all;
+    for (const std::string_view each : known) {
+      if (value == each) { return value; }
+      all += (all.empty() ? "" : " or ") + std::string(each);
+    }
+    fail(name, "is " + value + ", not " + all);
+  }
   template <class Read>
   void each(const std::string& name, const Read& read) {
     const value_type& list = member(name);
@@ -121,6 +132,7 @@ inline tuned_size read_tuned_size(const nlohmann::ordered_json& j, const std::st
   if (!r.member("launches").is_null()) {
     r.each("launches", [&](const auto& text, const std::string& place) {
       if (!text.is_string()) { throw std::invalid_argument(place + " is no text"); }
+      if (text.empty() || text == "") { throw std::invalid_argument(place + " is empty"); }
       try {
         s.launches.push_back(parse_launch(text.template get<std::string>(), {}));
       } catch (const std::invalid_argument& error) {
@@ -141,7 +153,8 @@ inline tuned_size read_tuned_size(const nlohmann::ordered_json& j, const std::st
 
 inline tuned_variant read_tuned_variant(const nlohmann::ordered_json& j, const std::string& where) {
   table_reader r(j, where);
-  tuned_variant v{r.text("variant"), r.text("precision"), r.text("ordering")};
+  tuned_variant v{r.text("variant"), r.text_of("precision", {"double", "float"}),
+                  r.text_of("ordering", {"per_orientation", "per_vertex"})};
   r.each("sizes", [&](const auto& size, const std::string& place) {
     v.sizes.push_back(read_tuned_size(size, place));
     const bool after_any = v.sizes.size() > 1 && !v.sizes[v.sizes.size() - 2].up_to;
@@ -186,9 +199,15 @@ inline tuning_table read_tuning_table(const nlohmann::ordered_json& j) {
   if (const std::string schema = r.text("schema"); schema != tuning_table::schema) {
     r.fail("schema", "is " + schema + ", not " + std::string(tuning_table::schema));
   }
-  tuning_table table{r.text("backend"), r.text("device"), r.text("cache"), r.member("made_with")};
+  tuning_table table{r.text("backend"), r.text("device"), r.text_of("cache", {"cold", "warm"}),
+                     r.member("made_with")};
+  std::set<std::string> known;
   r.each("variants", [&](const auto& variant, const std::string& place) {
-    table.variants.push_back(detail::read_tuned_variant(variant, place));
+    const tuned_variant& v =
+        table.variants.emplace_back(detail::read_tuned_variant(variant, place));
+    if (!known.insert(v.variant + " " + v.precision + " " + v.ordering).second) {
+      throw std::invalid_argument(place + " is there twice: " + v.variant);
+    }
   });
   r.nothing_else();
   return table;
@@ -201,9 +220,7 @@ inline tuning_table load_tuning_table(const std::string& path) {
     return read_tuning_table(nlohmann::ordered_json::parse(file));
   } catch (const nlohmann::json::exception& error) {
     throw std::invalid_argument(path + ": not valid JSON: " + error.what());
-  } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(path + ": " + error.what());
-  }
+  } catch (const std::exception& error) { throw std::invalid_argument(path + ": " + error.what()); }
 }
 
 }  // namespace icobench

@@ -1,6 +1,8 @@
 #include "src/tune/journal.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 
 #include "grids/grid.hpp"
 
@@ -26,6 +28,20 @@ json to_json(const trial& t) {
           {"registers", t.registers > 0 ? json(t.registers) : json(nullptr)},
           {"local_bytes", t.registers > 0 ? json(t.local_bytes) : json(nullptr)},
           {"seconds", t.seconds}};
+}
+
+// Whether it can have been written here: see journal.schema.json.
+bool sound(const json& j, const trial& t) {
+  const auto one_of = [&](const char* name, std::initializer_list<const char*> known) {
+    return std::any_of(known.begin(), known.end(),
+                       [&](const char* each) { return j.at(name) == each; });
+  };
+  return one_of("precision", {"double", "float"}) &&
+         one_of("ordering", {"per_vertex", "per_orientation"}) &&
+         one_of("stage", {"quick", "thorough"}) &&
+         one_of("status", {"ok", "skipped", "wrong", "failed"}) && t.levels > 0 && t.halo >= 0 &&
+         (t.status != "ok" || !t.seconds.empty()) &&
+         std::all_of(t.seconds.begin(), t.seconds.end(), [](double s) { return s > 0; });
 }
 
 trial to_trial(const json& j) {
@@ -71,6 +87,7 @@ void journal::read(const json& context) {
     try {
       if (number > 1) {
         const trial t = to_trial(j);
+        if (!sound(j, t)) { throw input_error(where + ": no trial of a search"); }
         trials_[t.key()] = t;
         ++continued_;
         continue;
