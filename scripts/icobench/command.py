@@ -40,7 +40,16 @@ def run(main):
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
+    except OSError as error:  # those of files are BadInput
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        complain(f"cannot write the output: {error.strerror}")
     sys.exit(status)
+
+
+def is_argument_twice(path):
+    """Whether the command line names this file, which exists, for something else, too."""
+    words = [word.partition("=")[2] if word.startswith("--") else word for word in sys.argv[1:]]
+    return sum(os.path.exists(word) and os.path.samefile(word, path) for word in words) > 1
 
 
 def write(path, content):
@@ -49,10 +58,16 @@ def write(path, content):
         sys.stdout.write(content)
         return
     data = content.encode() if isinstance(content, str) else content
-    part = pathlib.Path(f"{path}.part")
+    path = pathlib.Path(path)
+    part = pathlib.Path(f"{path.resolve()}.part")
     try:
+        if path.exists() and is_argument_twice(path):
+            raise BadInput(f"{path}: is an input, too, and would be lost")
+        if path.exists() and not path.is_file() and not path.is_dir():  # a device or a pipe
+            path.write_bytes(data)
+            return
         part.write_bytes(data)
-        part.replace(path)
+        part.replace(path.resolve())
     except OSError as error:
         part.unlink(missing_ok=True)
         raise BadInput(f"{path}: {error.strerror}") from error

@@ -64,8 +64,10 @@ def finite(text):
 def read_json(path):
     """Strict, as other languages' parsers are: no NaN, no repeated keys."""
     try:
-        return json.loads(pathlib.Path(path).read_text(encoding="utf-8"), parse_constant=reject,
-                          parse_float=finite, object_pairs_hook=distinct)
+        content = json.loads(pathlib.Path(path).read_text(encoding="utf-8"), parse_constant=reject,
+                             parse_float=finite, object_pairs_hook=distinct)
+        json.dumps(content, ensure_ascii=False).encode()  # halves of characters are none
+        return content
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
@@ -104,6 +106,9 @@ def check_statistics(path, record):
     ascending = [seconds[key] for key in ("min", "low", "median", "high", "max")]
     if seconds["count"] != len(samples) or ascending != sorted(ascending):
         raise BadInput(f"{path}: {record['name']}: its statistics do not fit its samples")
+    traffic = record.get("traffic", {})
+    if 0 in [traffic.get(key) for key in ("fused_bytes", "separate_bytes", "flops")]:
+        raise BadInput(f"{path}: {record['name']}: was timed and has no traffic")
 
 
 def read(path):
@@ -164,11 +169,14 @@ def differences(first, second):
 
 
 # How alike the records of two dumps must be to be the same benchmark: first as alike as can be,
-# then another backend, then another launch too (a new tuning of the same variant).
-ALIKE = [("name", "backend"), ("name",), ("variant", "ordering", "precision", "backend"),
-         ("variant", "ordering", "precision")]
-# With --anyway also another precision, then another chain.
-ALIKE_ANYWAY = ALIKE + [("variant", "ordering"),
+# then another distance of rows, another backend, another launch too (a new tuning of the same
+# variant).
+USUAL = {"vertices": "row", "row_pitch": "grid"}  # of dumps that do not say
+ALIKE = [("name", "vertices", "backend", "row_pitch"), ("name", "vertices", "backend"),
+         ("name", "vertices"), ("variant", "vertices", "ordering", "precision", "backend"),
+         ("variant", "vertices", "ordering", "precision")]
+# With --anyway also another order of vertices, another precision, then another chain.
+ALIKE_ANYWAY = ALIKE + [("variant", "ordering", "precision"), ("variant", "ordering"),
                         ("access", "schedule", "fusion", "feature", "ordering")]
 
 
@@ -177,7 +185,7 @@ def match(first, second, anyway=False):
     here, there, pairs = timed(first.records), timed(second.records), []
     for keys in ALIKE_ANYWAY if anyway else ALIKE:
         def key(record):
-            return tuple(record[k] for k in keys)
+            return tuple(record.get(k, USUAL.get(k)) for k in keys)
         for record in list(here):
             same_here = [r for r in here if key(r) == key(record)]
             same_there = [r for r in there if key(r) == key(record)]

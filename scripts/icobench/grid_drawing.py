@@ -12,6 +12,7 @@ from icobench.command import BadInput
 
 NEEDED = ["name", "torus", "vertices", "edges", "cells", "chain", "e2v", "c2v", "v2e", "v2e2c2v",
           "c2v2e", "c2v2e2c2v", "computed", "edge_number"]
+TABLES = [key for key in NEEDED if "2" in key]
 MOST_NUMBERED, MOST_VERTICES = 150, 10000
 ORIENTATIONS = [("#0072b2", "edge to (i, j+1)"), ("#d55e00", "edge to (i+1, j)"),
                 ("#009e73", "edge to (i+1, j-1)")]
@@ -24,9 +25,30 @@ def check(tables, name):
         raise BadInput(f"{name}: not the tables of a grid: {missing[0]} is missing")
     if not tables["torus"]:
         raise BadInput(f"{name}: only a torus can be drawn flat")
+    if any(type(tables[key]) is not int for key in ("vertices", "edges", "cells")):
+        raise BadInput(f"{name}: vertices, edges and cells have to be numbers")
     if tables["vertices"] > MOST_VERTICES:
         raise BadInput(f"{name}: more than {MOST_VERTICES} vertices; draw a smaller torus")
+    torus = tables["torus"]
+    if (not isinstance(torus, list) or [type(n) for n in torus] != [int, int]
+            or min(torus) < 3 or torus[0] * torus[1] != tables["vertices"]):
+        raise BadInput(f"{name}: torus does not fit the number of vertices")
+    for key in TABLES:
+        check_ids(tables, key, name)
     return tables
+
+
+def check_ids(tables, key, name):
+    """A row for each entity that the name begins with, of ids of those that it ends with."""
+    counts = {"v": tables["vertices"], "e": tables["edges"], "c": tables["cells"]}
+    try:
+        ids = numpy.array(tables[key])
+    except ValueError:
+        ids = numpy.array(None)
+    if ids.ndim != 2 or ids.dtype.kind != "i" or len(ids) != counts[key[0]]:
+        raise BadInput(f"{name}: {key} is no table of {counts[key[0]]} rows")
+    if ids.min() < -1 or ids.max() >= counts[key[-1]]:
+        raise BadInput(f"{name}: {key} has ids beyond {counts[key[-1]] - 1}")
 
 
 class Lattice:
