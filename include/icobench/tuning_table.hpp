@@ -132,7 +132,7 @@ inline tuned_size read_tuned_size(const nlohmann::ordered_json& j, const std::st
   if (!r.member("launches").is_null()) {
     r.each("launches", [&](const auto& text, const std::string& place) {
       if (!text.is_string()) { throw std::invalid_argument(place + " is no text"); }
-      if (text.empty() || text == "") { throw std::invalid_argument(place + " is empty"); }
+      if (text == "") { throw std::invalid_argument(place + " is empty"); }
       try {
         s.launches.push_back(parse_launch(text.template get<std::string>(), {}));
       } catch (const std::invalid_argument& error) {

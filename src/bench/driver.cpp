@@ -36,6 +36,16 @@ class silent_reporter final : public benchmark::BenchmarkReporter {
   std::ostream nowhere_{nullptr};
 };
 
+// What the command line says for an option of Google Benchmark, the last one if there are several.
+std::optional<std::string> benchmark_option(const std::vector<std::string>& arguments,
+                                            const std::string& name) {
+  std::optional<std::string> value;
+  for (const std::string& argument : arguments) {
+    if (argument.starts_with(name + "=")) { value = argument.substr(name.size() + 1); }
+  }
+  return value;
+}
+
 // A benchmark: its record, and the median of each of its repetitions.
 struct entry {
   record result;
@@ -390,12 +400,8 @@ int driver::run() {
     return 0;
   }
   if (!options_.dump.empty()) {
-    std::vector<std::string> inputs{options_.grid, options_.tuning};
-    for (const std::string& argument : arguments_) {
-      constexpr std::string_view out = "--benchmark_out=";
-      if (argument.starts_with(out)) { inputs.push_back(argument.substr(out.size())); }
-    }
-    dump_.emplace(options_.dump, inputs);
+    const std::string other = benchmark_option(arguments_, "--benchmark_out").value_or("");
+    dump_.emplace(options_.dump, std::vector{options_.grid, options_.tuning, other});
   }
   backends_ = choose_backends(program_, options_.backends, workspace_);
   choose_grid();
@@ -425,28 +431,24 @@ int driver::run() {
 }
 
 // Those that it answers with its help and status 0, or not at all.
-void check_benchmark_options(const std::vector<char*>& arguments, const options& o) {
-  for (const std::string argument : arguments) {
-    const auto equals = std::min(argument.find('='), argument.size());
-    const std::string name = argument.substr(0, equals),
-                      value = argument.substr(equals).substr(equals < argument.size());
-    const auto refuse = [&](const std::string& why) { throw input_error(argument + ": " + why); };
-    if (name == "--benchmark_format" || name == "--benchmark_out_format") {
-      if (value != "console" && value != "json" && value != "csv") {
-        refuse("is none of console, json, csv");
-      }
-    } else if (name == "--benchmark_repetitions") {
-      const bool digits = value.find_first_not_of("0123456789") == value.npos;
-      if (!digits || value.empty() || value.size() > 6 || std::stoi(value) == 0) {
-        refuse("has to be a number from 1 to 999999");
-      }
-    } else if (name == "--benchmark_out") {
-      std::error_code ignored;
-      if (std::filesystem::is_regular_file(value, ignored) ||
-          !std::filesystem::exists(value, ignored)) {
-        const output_file checked(name, value, {o.grid, o.tuning});
-      }
+void check_benchmark_options(const std::vector<std::string>& arguments, const options& o) {
+  for (const std::string name : {"--benchmark_format", "--benchmark_out_format"}) {
+    const std::string format = benchmark_option(arguments, name).value_or("json");
+    if (format != "console" && format != "json" && format != "csv") {
+      throw input_error(name + "=" + format + ": is none of console, json, csv");
     }
+  }
+  const std::string name = "--benchmark_repetitions";
+  const std::string count = benchmark_option(arguments, name).value_or("1");
+  if (count.empty() || count.size() > 6 || count.find_first_not_of("0123456789") != count.npos ||
+      std::stoi(count) == 0) {
+    throw input_error(name + "=" + count + ": has to be a number from 1 to 999999");
+  }
+  const std::string file = benchmark_option(arguments, "--benchmark_out").value_or("");
+  std::error_code ignored;
+  if (!file.empty() && (std::filesystem::is_regular_file(file, ignored) ||
+                        !std::filesystem::exists(file, ignored))) {
+    const output_file can_be_written("--benchmark_out", file, {o.grid, o.tuning});
   }
 }
 
@@ -475,7 +477,7 @@ int run_benchmarks(std::string_view chain, int argc, char** argv) {
         const std::string what =
             chain.empty() ? "all chains" : "the variants of " + std::string(chain);
         options o = parse_options(program, what, int(ours.size()), ours.data());
-        check_benchmark_options(theirs, o);
+        check_benchmark_options(arguments, o);
         initialize_benchmark(theirs);
         return driver(program, chain, std::move(o), arguments).run();
       });

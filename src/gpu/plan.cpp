@@ -24,6 +24,9 @@ gpu::kernel_function function_of(const gpu::device& device, const gpu_descriptio
 
 plan prepare_choice(const gpu::device& device, const gpu_description& d, const gpu_choice& c,
                     const storage& s, const launch& l) {
+  if (c.bounds.tables == table_use::by_vertex && s.diamonds.empty()) {
+    throw unsupported(to_string(l) + ": edges in threes, as a torus numbers them, are needed");
+  }
   const gpu::device_facts facts = device.facts();
   gpu::kernel_launch how{.block = l.block, .shared_bytes = shared_bytes(c, l, facts)};
   if (!d.grid) { how.grid = cover(d, c, s, l); }
@@ -69,10 +72,6 @@ plan prepare(const gpu::device& device, const gpu_description& d, storage s, con
   refuse(hints_rejection(d, l, facts));
   if (d.mesh == access::indirect && d.torus_order && !s.torus_order) {
     throw unsupported("its tables have to be in the slot order of a torus");
-  }
-  if (l.tables == table_use::by_vertex && d.mesh == access::indirect && d.computes.size() == 1 &&
-      d.computes[0] == stage::nabla4 && s.diamonds.empty()) {
-    refuse("edges in threes, as a torus numbers them, are needed");
   }
   if (d.bulk_copies) {
     if (!facts.bulk_copies) {
