@@ -254,6 +254,18 @@ TEST(variants, reference_dumps) {
   EXPECT_GE(dumps, 8);
 }
 
+TEST(variants, have_names_of_their_own) {
+  registry r;
+  const variant_info info{.chain = "nabla4", .schedule = "kloop"};
+  const implementation one{.backend = "cpu"}, other{.backend = "simt"};
+  r.add(info, access::strided, one);
+  r.add(info, access::strided, other);
+  r.add(info, access::indirect, one);
+  EXPECT_THROW(r.add(info, access::strided, one), std::logic_error);
+  EXPECT_THROW(r.add({.chain = "nabla5"}, access::strided, one), std::logic_error);
+  EXPECT_EQ(r.variants().size(), 2u);
+}
+
 // Why a variant cannot run a launch.
 std::string refusal(std::string_view name, std::string_view launch_) {
   gpu::simt_device device;

@@ -80,10 +80,19 @@ struct backend_entry {
 
 class registry {
  public:
-  // Adds an implementation to the variant of that name, which appears with its first one.
+  // Adds an implementation to the variant of that name, which appears with its first one. Throws
+  // std::logic_error where the variant has one for the same choices: it would never be found.
   void add(const variant_info& info, access a, implementation i) {
-    if (!find_chain(info.chain)) { throw std::logic_error("no chain is named " + info.chain); }
-    entry(info, a).implementations.push_back(std::move(i));
+    if (!find_chain(info.chain)) {
+      std::string known;
+      for (const chain& c : chain_table) { known += " " + std::string(c.name); }
+      throw std::logic_error("no chain is named " + info.chain + "; there are" + known);
+    }
+    variant& v = entry(info, a);
+    if (v.find(i.backend, i.precision_, i.ordering_)) {
+      throw std::logic_error("two variants are named " + v.name() + ": give one a feature");
+    }
+    v.implementations.push_back(std::move(i));
   }
   // Says why a backend cannot have a variant that others have.
   void add_absent(const variant_info& info, access a, std::string_view backend,
