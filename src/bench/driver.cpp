@@ -233,13 +233,9 @@ void driver::collect() {
     const chain& c = *find_chain(v.info.chain);
     make_domain(workspace_.mesh(), c, workspace_.halo(c));
   }
-  const auto any = [&](const std::string& part) {
-    return std::any_of(entries_.begin(), entries_.end(), [&](const entry& e) {
-      return e.result.variant_->name().find(part) != std::string::npos;
-    });
-  };
   for (const std::string& part : options_.variants) {
-    if (!any(part)) {
+    if (std::none_of(entries_.begin(), entries_.end(),
+                     [&](const entry& e) { return wanted(*e.result.variant_, "", {part}); })) {
       throw input_error("no variant *" + part + "* for backend " + backends_.front() +
                         "; see --list");
     }

@@ -1,9 +1,5 @@
 #include "src/bench/dump.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iomanip>
 #include <sstream>
 
