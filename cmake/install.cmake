@@ -1,6 +1,7 @@
 # Installs the header-only library for find_package(icobench).
 include(CMakePackageConfigHelpers)
-install(DIRECTORY include/icobench DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/icobench DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        PATTERN kernels EXCLUDE) # a link
 install(DIRECTORY kernels/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/icobench/kernels
         FILES_MATCHING PATTERN "*.hpp")
 install(TARGETS icobench EXPORT icobench-targets)

@@ -18,7 +18,7 @@
 #include <sstream>
 #include <thread>
 
-#include <icobench/registry.hpp>
+#include "src/catalogue/registry.hpp"
 
 #include "tests/scratch_folder.hpp"
 
@@ -218,9 +218,9 @@ TEST_F(cli, bad_launches) {
   refuses(launch("1x1x65"), {"--launch 1x1x65", "65 threads along levels", "64"});
   refuses(launch("nonsense"), {"--launch nonsense", "known are"});
   refuses(launch("32x"), {"--launch 32x"});
-  refuses(launch("32,persist=tables"), {"--launch 32,persist=tables", "--cache warm"});
+  refuses(launch("32,persist=tables"), {"--launch 32,persist=tables", "never won", "leave it out"});
   refuses(launch("0x4"), {"--launch 0x4"});
-  refuses(launch("32,stores=nowhere"), {"stores=nowhere", "stores=streaming, stores=cached"});
+  refuses(launch("32,order=nowhere"), {"order=nowhere", "points_first or levels_first"});
   refuses(launch("32x1x4,levels=1073741824"), {"levels=1073741824"});
   refuses(launch("32+32"), {"--launch 32+32", "2 launches", "nabla4/strided/"});
   refuses({BENCH_NABLA4_INTERPOLATE, "--backend", "cpu", "--grid", "torus:12x9", "--launch",

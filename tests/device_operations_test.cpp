@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include <icobench/gpu/simt_backend.hpp>
-#include <icobench/registry.hpp>
+#include "src/catalogue/registry.hpp"
 
 #include "grids/torus.hpp"
 #include "src/device/ceilings.hpp"

@@ -74,9 +74,8 @@ seen look() {
                                                  kernel{m, inside, g.operands(), levels});
   return {
       {&chain_table, &field_table, &torus::diamond, &torus::pair_c2v2e,
-       reinterpret_cast<const void*>(&registry::instance), &registry::instance(),
-       reinterpret_cast<const void*>(&parse_launch), reinterpret_cast<const void*>(&every_launch),
-       reinterpret_cast<const void*>(&cpu_backend::open),
+       reinterpret_cast<const void*>(&parse_launch), &launch_choices,
+       reinterpret_cast<const void*>(&detail::make_ready),
        reinterpret_cast<const void*>(&gpu::simt_backend::open)},
       f.result(),
       g.result()};

@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include <icobench/registry.hpp>
+#include "src/catalogue/registry.hpp"
 
 #include "src/bench/statistics.hpp"
 

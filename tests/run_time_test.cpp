@@ -13,7 +13,7 @@
 #include <map>
 #include <set>
 
-#include <icobench/registry.hpp>
+#include "src/catalogue/registry.hpp"
 
 #include "grids/torus.hpp"
 #include "src/problem/resident.hpp"
@@ -115,7 +115,7 @@ TEST(sources, only_what_is_not_compiled_with_the_program) {
   EXPECT_TRUE(i->sources({}, i->defaults).empty());
   const auto asked = sources(*i, "32x1x4,min_blocks=5");
   ASSERT_EQ(asked.size(), 1u);
-  EXPECT_EQ(asked[0].header, "nabla4/kloop.hpp");
+  EXPECT_EQ(asked[0].header, "icobench/kernels/nabla4/kloop.hpp");
   EXPECT_NE(asked[0].type.find("nabla4_kloop<false>::kernel<"), std::string::npos) << asked[0].type;
   EXPECT_EQ(asked[0].min_blocks, 5);
   EXPECT_EQ(asked[0].max_threads, 256u);
@@ -127,7 +127,7 @@ TEST(sources, only_what_is_not_compiled_with_the_program) {
 TEST(sources, launches_that_differ_in_the_block_alone_share_a_kernel) {
   const implementation* i = gpu_implementation("nabla4/strided/kloop/separate", precision::float64);
   if (!i) { GTEST_SKIP() << "this build has no GPU kernels"; }
-  EXPECT_EQ(sources(*i, "32x1x4,min_blocks=5"), sources(*i, "64x2,levels=7,adjacent,min_blocks=5"));
+  EXPECT_EQ(sources(*i, "32x1x4,min_blocks=5"), sources(*i, "64x2,levels=7,min_blocks=5"));
   EXPECT_NE(sources(*i, "32x1x4,min_blocks=5"), sources(*i, "32x1x4,min_blocks=6"));
 }
 
@@ -175,8 +175,8 @@ TEST(sources, name_the_shape) {
     EXPECT_TRUE(sources(*march, text).empty()) << text;
   }
   // What cannot be.
-  for (const char* text : {"80x1x2", "64x2x2", "128x1x3,levels=0", "64x1x1", "64x1x4,cluster=3",
-                           "64x1x4,grid=2", "128x1x3,stages=2"}) {
+  for (const char* text :
+       {"80x1x2", "64x2x2", "128x1x3,levels=0", "64x1x1", "64x1x4,cluster=3", "128x1x3,stages=2"}) {
     EXPECT_TRUE(sources(*march, text).empty()) << text;
   }
   for (const char* text : {"32x12x2", "32x8,stages=1", "32x8,stages=4,copy_bytes=4",
@@ -260,8 +260,8 @@ TEST_P(compilers, compile_every_kind_of_kernel) {
       {"nabla4/strided/naive/separate", "64,min_blocks=5"},
       {"nabla4_interpolate/strided/kloop/inlined_v2v/shuffle", "32x4,min_blocks=5"},
       {"nabla4_interpolate/strided/kloop/inlined_cached", "32x8,levels=4,min_blocks=1"},
-      {"nabla4_interpolate/strided/kloop/inlined_cached", "32x8,levels=4,min_blocks=2,grid=2"},
-      {"nabla4/strided/kloop/separate", "64,grid=4"},
+      {"nabla4_interpolate/strided/kloop/inlined_cached", "32x8,levels=4,min_blocks=3"},
+      {"nabla4/strided/kloop/separate", "64,min_blocks=6"},
       {"nabla4_interpolate/indirect/kloop/composed", "64,min_blocks=3"}};
   std::size_t compiled = 0;
   for (const auto& [name, text] : wanted) {
@@ -352,34 +352,6 @@ TEST_P(compilers, compile_for_a_problem) {
   if (!reason.empty()) { GTEST_SKIP() << reason; }
 }
 
-// Other loads, where the hint of a launch is a constant: elsewhere they stay what they are.
-TEST_P(compilers, compile_loads_that_stream) {
-  const implementation* i = gpu_implementation("nabla4/strided/kloop/separate", precision::float64);
-  if (!i) { GTEST_SKIP() << "this build has no GPU kernels"; }
-  const auto plain = sources(*i, "64,min_blocks=2").at(0),
-             streaming = sources(*i, "64,min_blocks=2,loads=streaming").at(0);
-  EXPECT_TRUE(plain.constants.empty());
-  std::map<std::uint32_t, int> hints;
-  for (const auto& [number, value] : streaming.constants) { ++hints[value]; }
-  // What lies at the edges, but for the result, is read at its own point only.
-  EXPECT_EQ(hints[std::uint32_t(hint::streaming)], 5);
-  EXPECT_EQ(hints[std::uint32_t(hint::by_kernel)], 3);
-  EXPECT_EQ(hints.size(), 2u);
-  const auto compiler = make();
-  if (const auto reason = compiler->unavailable(architecture); !reason.empty()) {
-    GTEST_SKIP() << reason;
-  }
-  EXPECT_NE(compiler->compile(plain, architecture)->image,
-            compiler->compile(streaming, architecture)->image);
-  const implementation* tables =
-      gpu_implementation("nabla4/indirect/kloop/separate", precision::float32);
-  if (!tables) { return; }
-  for (const char* text : {"64,loads=streaming", "64,loads=streaming,constants=problem"}) {
-    // Without a problem nothing may be left of it.
-    EXPECT_FALSE(compiler->compile(sources(*tables, text).at(0), architecture)->image.empty());
-  }
-}
-
 TEST_P(compilers, report_what_is_wrong) {
   const auto compiler = make();
   if (const auto reason = compiler->unavailable(architecture); !reason.empty()) {
@@ -391,15 +363,17 @@ TEST_P(compilers, report_what_is_wrong) {
     } catch (const gpu::device_error& error) { return error.what(); }
     return "no error";
   };
-  const gpu::kernel_source unknown{"nabla4/kloop.hpp", "icobench::no_such_kernel", 8, 1, 256};
+  const gpu::kernel_source unknown{"icobench/kernels/nabla4/kloop.hpp", "icobench::no_such_kernel",
+                                   8, 1, 256};
   const std::string text = message(unknown);
-  const std::string what = "icobench::no_such_kernel from nabla4/kloop.hpp ";
+  const std::string what = "icobench::no_such_kernel from icobench/kernels/nabla4/kloop.hpp ";
   EXPECT_NE(text.find(what + GetParam().target), text.npos) << text;
   EXPECT_NE(text.find(GetParam().not_a_type), text.npos) << text;
   EXPECT_EQ(message(unknown), text);  // again
   const std::string other = message({"nabla4/none.hpp", "icobench::range", 8, 1, 256});
   EXPECT_NE(other.find("nabla4/none.hpp"), other.npos) << other;
-  const std::string size = message({"nabla4/kloop.hpp", "icobench::range", 12, 1, 256});
+  const std::string size =
+      message({"icobench/kernels/nabla4/kloop.hpp", "icobench::range", 12, 1, 256});
   EXPECT_NE(size.find("sizeof(kernel) == 12"), size.npos) << size;
 }
 
@@ -414,12 +388,12 @@ TEST_P(compilers, say_what_is_missing) {
   }
   const variable none("ICOBENCH_HEADERS", "/nonexistent");
   try {
-    header_folders::find();
+    header_folder::find();
     ADD_FAILURE() << "headers found in /nonexistent";
   } catch (const gpu::device_error& error) {
     EXPECT_STREQ(error.what(),
                  "the headers of icobench are not in /nonexistent: set "
-                 "ICOBENCH_HEADERS to the folder that has include and kernels");
+                 "ICOBENCH_HEADERS to the folder that has icobench/kernel.hpp");
   }
 }
 
@@ -467,8 +441,8 @@ TEST_P(compilers, use_the_cache) {
     GTEST_SKIP() << reason;
   }
   // Any function object will do.
-  const gpu::kernel_source s{"nabla4/kloop.hpp", "decltype([](icobench::gpu::native_thread&) {})",
-                             1, 1, 256};
+  const gpu::kernel_source s{"icobench/kernels/nabla4/kloop.hpp",
+                             "decltype([](icobench::gpu::native_thread&) {})", 1, 1, 256};
   const auto image = compiler()->compile(s, architecture)->image;
   ASSERT_EQ(folder.files().size(), 1u);
   const fs::path file = folder.files().front();
@@ -499,7 +473,8 @@ TEST_P(compilers, get_the_flags_of_the_build) {
   };
   const char* const sized =
       "decltype([](icobench::gpu::native_thread&) { static_assert(SIZE == 1); })";
-  EXPECT_FALSE(image({"nabla4/kloop.hpp", sized, 1, 1, 256}, GetParam().host_flags).empty());
+  EXPECT_FALSE(image({"icobench/kernels/nabla4/kloop.hpp", sized, 1, 1, 256}, GetParam().host_flags)
+                   .empty());
   const implementation* i = gpu_implementation("nabla4/strided/kloop/separate", precision::float64);
   if (!i) { GTEST_SKIP() << "this build has no GPU kernels"; }
   const gpu::kernel_source s = sources(*i, "64,min_blocks=5").at(0);
@@ -676,8 +651,8 @@ TEST(launches, give_right_results_on_a_gpu) {
     verify_at_run_time(
         *device, *i, v,
         {"32x4,levels=2,min_blocks=5", "32x4,levels=2,min_blocks=8", "32x4x8,levels=1,min_blocks=1",
-         "32x4,levels=2,min_blocks=1,constants=problem", "32x4,levels=1,min_blocks=2,grid=1",
-         "32x4,levels=1,min_blocks=2,grid=2,constants=problem"});
+         "32x4,levels=2,min_blocks=1,constants=problem", "32x4,levels=1,min_blocks=3",
+         "32x4,levels=1,min_blocks=2,constants=problem"});
   }
 }
 

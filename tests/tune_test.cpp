@@ -152,21 +152,19 @@ TEST(spaces, values_that_a_kernel_refuses_are_left_out) {
   EXPECT_EQ(space.levels, std::vector<int>{1});
   EXPECT_FALSE(space.blocks.empty());
   for (const auto& b : space.blocks) { EXPECT_GT(b.y, 2u); }
-  for (const launch& l : space.all()) { EXPECT_FALSE(l.adjacent); }
 }
 
 TEST(pairs, are_of_different_kinds) {
-  const auto of = [](unsigned x, int min_blocks, int grid) {
-    return scored{{launch{.block = {x, 1, 1}, .min_blocks = min_blocks, .grid = grid}}, 1};
+  const auto of = [](unsigned x, int min_blocks, int levels = 1) {
+    return scored{{launch{.block = {x, 1, 1}, .levels = levels, .min_blocks = min_blocks}}, 1};
   };
-  const std::vector<scored> found{of(64, 1, 0), of(64, 2, 0), of(64, 1, 0), of(128, 1, 0),
-                                  of(64, 1, 4)};
+  const std::vector<scored> found{of(64, 1), of(64, 2), of(64, 1, 5), of(128, 1)};
   const auto kinds = kinds_of(found, 3);
   ASSERT_EQ(kinds.size(), 3u);
   EXPECT_EQ(kinds[0], found[0].what);
   EXPECT_EQ(kinds[1], found[1].what);
   EXPECT_EQ(kinds[2], found[3].what);
-  EXPECT_EQ(kinds_of(found, 10).size(), 4u);
+  EXPECT_EQ(kinds_of(found, 10).size(), 3u);
 }
 
 // Steps do not overlap, and one lasts until the later end: so it is on the CPU, where work is done

@@ -6,11 +6,10 @@
 #include <span>
 
 #include <icobench/gpu/simt_backend.hpp>
-#include <icobench/registry.hpp>
+#include "src/catalogue/registry.hpp"
 
 #include "grids/torus.hpp"
 #include "src/formats/reference_file.hpp"
-#include "src/gpu/launches.hpp"
 #include "src/problem/resident.hpp"
 #include "tests/grids_support.hpp"
 
@@ -33,19 +32,18 @@ std::string describe(const problem& p) {
 }
 
 // The default launch and others that fit nothing: blocks that divide no size, levels that do not
-// divide either, both orders of blocks, hints, ways to read tables; large blocks, and pipelines of
-// other widths and depths, for those that are compiled for them; each shape of a march. Variants
-// may refuse some.
+// divide either, both orders of blocks, ways to read tables; large blocks, and pipelines of other
+// widths and depths, for those that are compiled for them; each shape of a march. Variants may
+// refuse some.
 std::vector<std::vector<launch>> launches_of(const implementation& i) {
   std::vector<std::vector<launch>> result{i.defaults};
   for (const char* text :
-       {"7", "7x3x2,stores=streaming", "33x1x3,levels=3,stores=cached",
-        "5x2x1,levels=0,order=levels_first", "32x2x2,order=points_first",
-        "16x1x4,order=levels_first", "8x5x2,levels=2,adjacent", "17,tables=rows,order=points_first",
-        "9x1x2,tables=by_vertex,stores=streaming", "32x8x2,min_blocks=2", "32x8x4,min_blocks=1",
-        "32x16,levels=3,min_blocks=1", "32x16,levels=3,stages=3,copy_bytes=8",
-        "32x16,levels=0,stages=4,copy_bytes=16", "32x16,levels=3,stages=4,copy_bytes=0",
-        "32x16,levels=2,adjacent,stages=2,copy_bytes=0,stores=cached",
+       {"7", "7x3x2", "33x1x3,levels=3", "5x2x1,levels=0,order=levels_first",
+        "32x2x2,order=points_first", "16x1x4,order=levels_first", "8x5x2,levels=2",
+        "17,tables=rows,order=points_first", "9x1x2,tables=by_vertex", "32x8x2,min_blocks=2",
+        "32x8x4,min_blocks=1", "32x16,levels=3,min_blocks=1",
+        "32x16,levels=3,stages=3,copy_bytes=8", "32x16,levels=0,stages=4,copy_bytes=16",
+        "32x16,levels=3,stages=4,copy_bytes=0", "32x16,levels=2,stages=2,copy_bytes=0",
         "32x8,levels=3,stages=2,copy_bytes=16", "32x8,levels=0,stages=2,copy_bytes=0"}) {
     result.emplace_back();
     for (const launch& l : i.defaults) { result.back().push_back(parse_launch(text, l)); }
@@ -256,13 +254,13 @@ TEST(variants, reference_dumps) {
 
 TEST(variants, have_names_of_their_own) {
   registry r;
-  const variant_info info{.chain = "nabla4", .schedule = "kloop"};
+  const kernel_info info{.chain = "nabla4", .schedule = "kloop"};
   const implementation one{.backend = "cpu"}, other{.backend = "simt"};
   r.add(info, access::strided, one);
   r.add(info, access::strided, other);
   r.add(info, access::indirect, one);
   EXPECT_THROW(r.add(info, access::strided, one), std::logic_error);
-  EXPECT_THROW(r.add({.chain = "nabla5"}, access::strided, one), std::logic_error);
+  EXPECT_THROW(r.add(kernel_info{.chain = "nabla5"}, access::strided, one), std::logic_error);
   EXPECT_EQ(r.variants().size(), 2u);
 }
 
@@ -285,21 +283,36 @@ std::string refusal(std::string_view name, std::string_view launch_) {
 }
 
 TEST(variants, launches_are_read_as_they_are_written) {
-  for (const auto& word : detail::launch_words) {
-    const std::string text = "32x1x4,levels=20,min_blocks=3," + std::string(word.text);
+  for (const std::string text :
+       {"32x1x4,levels=20,min_blocks=3", "7,order=points_first", "7x3,order=levels_first",
+        "1x1x2,tables=rows", "64,tables=by_vertex", "64,constants=problem",
+        "32x8,stages=3,copy_bytes=8", "128x1x2,levels=5,cluster=4"}) {
     EXPECT_EQ(to_string(parse_launch(text, {})), text);
   }
-  const launch all =
-      parse_launch("7x3,stores=streaming,order=levels_first,tables=rows,adjacent", {});
-  EXPECT_EQ(parse_launch(to_string(all), {}), all);
-  EXPECT_THROW(parse_launch("32,stores=", {}), std::invalid_argument);
-  EXPECT_THROW(parse_launch("32,adjacentlevels=2", {}), std::invalid_argument);
+  const launch other = parse_launch("32,order=levels_first,tables=rows", {});
+  const launch plain{.block = {32, 1, 1}};
+  EXPECT_EQ(parse_launch("order=by_size,tables=slots", other), plain);
+  EXPECT_THROW(parse_launch("32,order=", {}), std::invalid_argument);
+  EXPECT_THROW(parse_launch("32,order=rowslevels=2", {}), std::invalid_argument);
 }
 
-// Hints that mean nothing to a kernel, or that no cache follows, are refused.
-TEST(variants, refused_hints) {
-  EXPECT_EQ(refusal("nabla4/indirect/naive/separate", "32,persist=tables"),
-            "32,persist=tables: no cache of this device keeps lines on request");
+// What versions before had in tuning tables and journals.
+TEST(variants, former_choices_of_launches_are_refused_with_advice) {
+  for (const std::string choice :
+       {"adjacent", "stores=streaming", "loads=streaming", "persist=tables", "grid=4"}) {
+    try {
+      parse_launch("32x1x4," + choice + ",levels=2", {});
+      FAIL() << choice;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_EQ(std::string(error.what()),
+                "'" + choice +
+                    "' is a choice of versions up to 0.1, which never won and is gone: "
+                    "leave it out, or search again");
+    }
+  }
+}
+
+TEST(variants, choices_that_a_kernel_has_not_are_refused) {
   const std::string none = " or the use of tables is not among the compiled choices: min_blocks=1";
   EXPECT_EQ(refusal("nabla4/strided/naive/separate", "32,tables=rows").find(none),
             std::string("32,tables=rows: min_blocks=1").size());
@@ -311,45 +324,6 @@ TEST(variants, refused_hints) {
   EXPECT_EQ(refusal("nabla4/strided/march/separate/bulk", "64x1x3"),
             "64x1x3,levels=5: this shape is not among the compiled choices: 128x1x2,levels=5 "
             "64x1x4,levels=5; nothing is compiled at run time");
-}
-
-// What persist=tables keeps is what the kernel reads: without it results are wrong.
-TEST(variants, kept_tables_are_those_read) {
-  gpu::simt_device device;
-  const auto mesh = std::make_shared<const grid>(make_torus({10, 9}));
-  int kept_ = 0;
-  for (const std::string name : {"nabla4", "interpolate", "verts2cells"}) {
-    const chain& c = *find_chain(name);
-    problem p = make_problem(mesh, c, 3, 2, precision::float64);
-    compute_reference(p);
-    for (const variant& v : registry::instance().variants()) {
-      const implementation* i = v.find("simt", precision::float64, ordering::per_vertex);
-      if (!i || v.info.chain != name || v.access_ != access::indirect) { continue; }
-      for (const table_use use : {table_use::slots, table_use::rows, table_use::by_vertex}) {
-        launch plain = i->defaults.front();
-        plain.tables = use;
-        launch keeping = plain;  // not run so: simt keeps nothing
-        keeping.persist = kept::tables;
-        SCOPED_TRACE(v.name() + " " + to_string(keeping));
-        resident_problem resident(device, p, {v.access_, i->ordering_, i->layout_});
-        plan ready;
-        try {
-          ready = i->prepare(device, resident.view(), {plain});
-        } catch (const unsupported&) { continue; }
-        resident.poison_outputs();
-        ready.run();
-        EXPECT_TRUE(resident.verify().ok);
-        const gpu::memory_range range =
-            kept_range({.mesh = access::indirect, .value_bytes = 8, .computes = c.stages},
-                       resident.view(), keeping);
-        std::memset(const_cast<void*>(range.begin), 0, range.bytes);
-        ready.run();
-        EXPECT_FALSE(resident.verify().ok);
-        ++kept_;
-      }
-    }
-  }
-  EXPECT_GE(kept_, 10);
 }
 
 // Launches that a kernel cannot run are refused with the reason.
@@ -389,27 +363,6 @@ TEST(variants, rooflines_compute_sums) {
   }
   EXPECT_GT(rooflines, 0);
   EXPECT_GT(others, 0);
-}
-
-// On a torus of three rows, each a block: of a vertex's six edges the block has its own three and,
-// but for the first vertex of the row, the one to the west.
-TEST(variants, share_of_edges_outside_the_window) {
-  gpu::simt_device device;
-  const problem p = make_problem(std::make_shared<const grid>(make_torus({4, 3})),
-                                 *find_chain("nabla4_interpolate"), 3, 0, precision::float64);
-  for (const variant& v : registry::instance().variants()) {
-    if (v.name() != "nabla4_interpolate/indirect/kloop/inlined_cached") { continue; }
-    const implementation& i = *v.find("simt", precision::float64, ordering::per_vertex);
-    resident_problem resident(device, p, {v.access_, i.ordering_, i.layout_});
-    const auto share = [&](std::string_view launch_) {
-      return i.prepare(device, resident.view(), {parse_launch(launch_, i.defaults.front())})
-          .facts.at("edges outside the window");
-    };
-    EXPECT_DOUBLE_EQ(share("4"), (24 - 15) / 24.0);
-    EXPECT_DOUBLE_EQ(share("12"), 0);
-    return;
-  }
-  FAIL() << "no such variant";
 }
 
 // A verification that cannot fail would be worth nothing.

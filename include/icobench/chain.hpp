@@ -10,8 +10,6 @@
 
 namespace icobench {
 
-enum class precision { float64, float32 };
-
 constexpr std::string_view to_string(access a) {
   return a == access::strided ? "strided" : "indirect";
 }

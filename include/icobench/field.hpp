@@ -17,28 +17,12 @@ namespace icobench {
 // instruction, and one thread of `naive` has little else to do.
 // A field without levels has stride 0 in ifirst and is read at k = 0 in kfirst; one without slots
 // is read without `s`. A view of const elements promises that nobody writes them meanwhile; others
-// are written only. How they are stored is known at run time only, so that no kernel is compiled
-// for each way; another way to load them is known where kernels are compiled at run time.
-template <class T>
-class stored_element {
- public:
-  ICOBENCH_FUNCTION stored_element(T* p, hint h) : p_(p), hint_(h) {}
-  ICOBENCH_FUNCTION void operator=(T value) const {
-    gpu::store(p_, value, hint_ == hint::streaming);
-  }
-
- private:
-  T* p_;
-  hint hint_;
-};
-
+// are written only.
 template <class T, layout L = layout::ifirst>
 struct view {
   T* data = nullptr;
   index_t stride = 0;
-  index_t slot_stride = 0;
-  hint caching = hint::by_kernel;  // of stores; of loads where elements are const
-  int unused = 0;  // no padding: kernels compiled for a problem know all words but the pointer
+  index_t slot_stride = 0;  // no padding: kernels compiled for a problem know all but the pointer
 
   ICOBENCH_FUNCTION T* address(index_t h, index_t k) const { return address(h, 0, k); }
   ICOBENCH_FUNCTION T* address(index_t h, int s, index_t k) const {
@@ -48,7 +32,7 @@ struct view {
       return data + std::ptrdiff_t(h) * stride + (s * slot_stride + k);
     }
   }
-  // The element: a value where the elements are const, else something to assign to.
+  // The element: a value where the elements are const, else a reference to assign to.
   ICOBENCH_FUNCTION decltype(auto) operator()(index_t h, index_t k) const {
     return element(address(h, k));
   }
@@ -57,12 +41,24 @@ struct view {
   }
 
  private:
-  ICOBENCH_FUNCTION auto element(T* p) const {
+  ICOBENCH_FUNCTION static decltype(auto) element(T* p) {
     if constexpr (std::is_const_v<T>) {
-      return gpu::load(p, caching == hint::streaming);
+      return gpu::load_readonly(p);
     } else {
-      return stored_element<T>(p, caching);
+      return (*p);
     }
+  }
+};
+
+// A view whose element type is known only at run time.
+struct raw_view {
+  void* data = nullptr;
+  index_t stride = 0;
+  index_t slot_stride = 0;
+
+  template <class T, layout L>
+  view<T, L> as() const {
+    return {static_cast<T*>(data), stride, slot_stride};
   }
 };
 
@@ -80,9 +76,7 @@ ICOBENCH_FUNCTION inline auto gather(const view<const T, L>& f,
   if constexpr (L == layout::ifirst) {
     const T* level = gpu::hold(f.address(0, k));
     ICOBENCH_UNROLL_ALL
-    for (int s = 0; s < count; ++s) {
-      result[s] = gpu::load(level + ids[s], f.caching == hint::streaming);
-    }
+    for (int s = 0; s < count; ++s) { result[s] = gpu::load_readonly(level + ids[s]); }
   } else {
     ICOBENCH_UNROLL_ALL
     for (int s = 0; s < count; ++s) { result[s] = f(ids[s], k); }

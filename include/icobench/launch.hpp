@@ -17,23 +17,15 @@ inline constexpr unsigned max_block_threads = 256;
 // other.
 enum class block_order { by_size, points_first, levels_first };
 
-// What a launch asks the L2 cache to keep (CUDA: an access-policy window).
-enum class kept { nothing, tables, coefficients };
-
 struct launch {
   gpu::extent3 block{1, 1, 1};  // threads: x along points, y along rows (strided), z along levels
   int levels = 1;               // levels a thread walks; 0: the whole column
   int min_blocks = 1;           // blocks that must fit on a multiprocessor: caps the registers
   block_order order = block_order::by_size;  // by_size: levels first if coefficients exceed the L2
-  bool adjacent = false;          // a thread's levels follow each other; else threads take turns
-  hint stores = hint::by_kernel;  // of results
-  hint loads = hint::by_kernel;   // at run time: of what a stage reads at its own point only
-  kept persist = kept::nothing;
   table_use tables = table_use::slots;
   int stages = 0;          // levels in shared memory at once, of kernels that copy them ahead
   int copy_bytes = 0;      // width of these copies, where it is a choice
   int cluster = 0;         // the most blocks in a row that are one (sm_90); 0: as the kernel has it
-  int grid = 0;            // at run time: blocks for a multiprocessor, which take turns; 0: cover
   bool constants = false;  // compiled at run time for the problem: sizes and strides are constants
   bool operator==(const launch&) const = default;
 };
@@ -99,6 +91,7 @@ struct compiled_bounds {
   bool any_levels = false;
   bool shaped = false;  // then for this shape alone
   launch shape{};
+  bool operator==(const compiled_bounds&) const = default;
 
   // The launch with the cluster that it means.
   constexpr launch with_cluster(launch l) const {
@@ -112,8 +105,7 @@ struct compiled_bounds {
     same.min_blocks = min_blocks;
     same.tables = tables;
     same.constants = false;
-    same.loads = hint::by_kernel;
-    same.stages = same.copy_bytes = same.cluster = same.grid = 0;
+    same.stages = same.copy_bytes = same.cluster = 0;
     if (shaped) {
       same.block = shape.block;
       same.stages = shape.stages;

@@ -1,63 +1,82 @@
-// A launch as the command line and the dump write it.
+// A launch as the command line, tuning tables and dumps write it, and the choices that it is made
+// of: "32x2x4,levels=20,min_blocks=3,order=levels_first". What is default is left out.
 #pragma once
 
 #include <charconv>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include <icobench/launch.hpp>
 
 namespace icobench {
 
+// One choice of a launch, by its name: a number or, with `words`, one of those. All that deals with
+// single choices walks launch_choices.
+template <class Value>
+struct launch_choice {
+  std::string_view name;
+  Value launch::*member;
+  std::string_view help;
+  int least = 0;                             // of numbers
+  std::string_view words[3] = {"", "", ""};  // of others, by value
+};
+
+inline constexpr std::tuple launch_choices{
+    launch_choice<gpu::extent3>{"block", &launch::block,
+                                "threads along points, rows (strided) and levels: 32x2x4"},
+    launch_choice<int>{"levels", &launch::levels, "levels a thread walks; 0: the whole column"},
+    launch_choice<int>{"min_blocks", &launch::min_blocks,
+                       "blocks that fit a multiprocessor: caps the registers", 1},
+    launch_choice<block_order>{"order",
+                               &launch::order,
+                               "which blocks start first",
+                               0,
+                               {"by_size", "points_first", "levels_first"}},
+    launch_choice<table_use>{"tables",
+                             &launch::tables,
+                             "how tables are read: 16 bytes a load (rows), or once for the three "
+                             "edges of a vertex",
+                             0,
+                             {"slots", "rows", "by_vertex"}},
+    launch_choice<bool>{"constants",
+                        &launch::constants,
+                        "sizes and strides compiled in, at run time",
+                        0,
+                        {"", "problem"}},
+    launch_choice<int>{"stages", &launch::stages, "levels in shared memory, of pipelines"},
+    launch_choice<int>{"cluster", &launch::cluster, "blocks in a row that are one (multicast)"},
+    launch_choice<int>{"copy_bytes", &launch::copy_bytes, "width of a pipeline's copies"}};
+inline constexpr std::size_t launch_choice_count = std::tuple_size_v<decltype(launch_choices)>;
+
+// Calls use(choice) for each.
+template <class Use>
+constexpr void for_each_launch_choice(const Use& use) {
+  std::apply([&](const auto&... each) { (use(each), ...); }, launch_choices);
+}
+
 namespace detail {
 
-// What else a launch may say, a word each.
-struct launch_word {
-  std::string_view text;
-  bool (*is)(const launch&);
-  void (*set)(launch&);
-};
-template <auto member, auto value>
-constexpr launch_word word(std::string_view text) {
-  return {text, [](const launch& l) { return l.*member == value; },
-          [](launch& l) { l.*member = value; }};
-}
-inline constexpr launch_word launch_words[] = {
-    word<&launch::order, block_order::points_first>("order=points_first"),
-    word<&launch::order, block_order::levels_first>("order=levels_first"),
-    word<&launch::adjacent, true>("adjacent"),
-    word<&launch::stores, hint::streaming>("stores=streaming"),
-    word<&launch::stores, hint::cached>("stores=cached"),
-    word<&launch::loads, hint::streaming>("loads=streaming"),
-    word<&launch::persist, kept::tables>("persist=tables"),
-    word<&launch::persist, kept::coefficients>("persist=coefficients"),
-    word<&launch::tables, table_use::rows>("tables=rows"),
-    word<&launch::tables, table_use::by_vertex>("tables=by_vertex"),
-    word<&launch::constants, true>("constants=problem"),
-};
-
-}  // namespace detail
-
-// As the command line and the dump write it, without what is default:
-// "32x2x4,levels=20,min_blocks=3,order=levels_first".
-inline std::string to_string(const launch& l) {
-  std::string text = std::to_string(l.block.x);
-  if (l.block.y > 1 || l.block.z > 1) { text += "x" + std::to_string(l.block.y); }
-  if (l.block.z > 1) { text += "x" + std::to_string(l.block.z); }
-  if (l.levels != 1) { text += ",levels=" + std::to_string(l.levels); }
-  if (l.min_blocks != 1) { text += ",min_blocks=" + std::to_string(l.min_blocks); }
-  for (const auto& word : detail::launch_words) {
-    if (word.is(l)) { text += "," + std::string(word.text); }
-  }
-  if (l.stages != 0) { text += ",stages=" + std::to_string(l.stages); }
-  if (l.grid != 0) { text += ",grid=" + std::to_string(l.grid); }
-  if (l.cluster != 0) { text += ",cluster=" + std::to_string(l.cluster); }
-  if (l.copy_bytes != 0) { text += ",copy_bytes=" + std::to_string(l.copy_bytes); }
+inline std::string to_text(const gpu::extent3& block) {
+  std::string text = std::to_string(block.x);
+  if (block.y > 1 || block.z > 1) { text += "x" + std::to_string(block.y); }
+  if (block.z > 1) { text += "x" + std::to_string(block.z); }
   return text;
 }
 
-namespace detail {
+// "levels=20"; the block has no name.
+template <class Value>
+std::string to_text(const launch_choice<Value>& c, const launch& l) {
+  if constexpr (std::is_same_v<Value, gpu::extent3>) {
+    return to_text(l.*c.member);
+  } else if constexpr (std::is_same_v<Value, int>) {
+    return std::string(c.name) + "=" + std::to_string(l.*c.member);
+  } else {
+    return std::string(c.name) + "=" + std::string(c.words[int(l.*c.member)]);
+  }
+}
 
 // More is a slip of the finger in any part of a launch, and the product of two still fits 32 bits.
 inline constexpr int largest_number = 1 << 15;
@@ -84,54 +103,82 @@ inline gpu::extent3 take_block(std::string_view& text) {
   return {extents[0], extents[1], extents[2]};
 }
 
-// The numbers of a launch that have a name.
-struct launch_number {
-  std::string_view text;
-  int launch::*member;
-  int least;
-};
-inline constexpr launch_number launch_numbers[] = {
-    {"levels=", &launch::levels, 0}, {"min_blocks=", &launch::min_blocks, 1},
-    {"stages=", &launch::stages, 0}, {"copy_bytes=", &launch::copy_bytes, 0},
-    {"grid=", &launch::grid, 0},     {"cluster=", &launch::cluster, 0},
-};
-
-inline bool take_named_number(std::string_view& text, launch& l) {
-  for (const launch_number& number : launch_numbers) {
-    if (text.starts_with(number.text)) {
-      text.remove_prefix(number.text.size());
-      l.*number.member = take_number(text, number.least);
-      return true;
-    }
+// What may follow "order=".
+template <class Value>
+std::string words_of(const launch_choice<Value>& c) {
+  std::string all;
+  for (const std::string_view word : c.words) {
+    if (!word.empty()) { all += (all.empty() ? "" : " or ") + std::string(word); }
   }
-  return false;
+  return all;
 }
 
-inline bool take_word(std::string_view& text, launch& l) {
-  for (const launch_word& word : launch_words) {
-    if (text.starts_with(word.text)) {
-      text.remove_prefix(word.text.size());
-      word.set(l);
+// Takes a choice with its value from the front of `text` if it is there.
+template <class Value>
+bool take(const launch_choice<Value>& c, std::string_view& text, launch& l) {
+  if constexpr (std::is_same_v<Value, gpu::extent3>) {
+    if (text[0] < '0' || text[0] > '9') { return false; }
+    l.*c.member = take_block(text);
+    return true;
+  } else {
+    const std::string front = std::string(c.name) + "=";
+    if (!text.starts_with(front)) { return false; }
+    text.remove_prefix(front.size());
+    if constexpr (std::is_same_v<Value, int>) {
+      l.*c.member = take_number(text, c.least);
       return true;
+    } else {
+      const std::string_view word = text.substr(0, text.find(','));
+      for (int n = 0; n < 3; ++n) {
+        if (word.empty() || word != c.words[n]) { continue; }
+        l.*c.member = Value(n);
+        text.remove_prefix(word.size());
+        return true;
+      }
+      throw std::invalid_argument(front + std::string(word) + " is unknown: " + front +
+                                  words_of(c));
     }
   }
-  return false;
+}
+
+// Choices of earlier versions, in tables and journals of theirs.
+inline void refuse_former_choice(std::string_view text) {
+  for (const std::string_view word : {"adjacent", "stores=", "loads=", "persist=", "grid="}) {
+    if (text.starts_with(word)) {
+      throw std::invalid_argument("'" + std::string(text.substr(0, text.find(','))) +
+                                  "' is a choice of versions up to 0.1, which never won and is "
+                                  "gone: leave it out, or search again");
+    }
+  }
 }
 
 }  // namespace detail
+
+inline std::string to_string(const launch& l) {
+  const launch defaults;
+  std::string text;
+  for_each_launch_choice([&](const auto& c) {
+    if (text.empty() || l.*c.member != defaults.*c.member) {
+      text += (text.empty() ? "" : ",") + detail::to_text(c, l);
+    }
+  });
+  return text;
+}
 
 // Reads the form of to_string(); what is left out comes from `defaults`. Throws
 // std::invalid_argument.
 inline launch parse_launch(std::string_view text, launch result) {
   while (!text.empty()) {
-    if (text[0] >= '0' && text[0] <= '9') {
-      result.block = detail::take_block(text);
-    } else if (!detail::take_named_number(text, result) && !detail::take_word(text, result)) {
+    bool taken = false;
+    for_each_launch_choice([&](const auto& c) {
+      taken = taken || text.empty() ? taken : detail::take(c, text, result);
+    });
+    if (!taken) {
+      detail::refuse_former_choice(text);
       std::string known = "XxYxZ";
-      for (const auto& number : detail::launch_numbers) {
-        known += ", " + std::string(number.text);
-      }
-      for (const auto& word : detail::launch_words) { known += ", " + std::string(word.text); }
+      for_each_launch_choice([&](const auto& c) {
+        if (c.name != "block") { known += ", " + std::string(c.name) + "=" + detail::words_of(c); }
+      });
       throw std::invalid_argument("unknown part '" + std::string(text) + "': known are " + known);
     }
     if (text.starts_with(',') && text.size() > 1) {

@@ -12,19 +12,6 @@
 
 namespace icobench {
 
-// A view whose element type is known only at run time.
-struct raw_view {
-  void* data = nullptr;
-  index_t stride = 0;
-  index_t slot_stride = 0;
-  hint caching = hint::by_kernel;
-
-  template <class T, layout L>
-  view<T, L> as() const {
-    return {static_cast<T*>(data), stride, slot_stride, caching};
-  }
-};
-
 struct storage {
   index_t levels = 0;
   std::array<raw_view, field_count> fields{};

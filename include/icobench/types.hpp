@@ -17,9 +17,10 @@ namespace icobench {
 static_assert(ICOBENCH_INDEX_BITS == 32 || ICOBENCH_INDEX_BITS == 64);
 using index_t = std::conditional_t<ICOBENCH_INDEX_BITS == 64, std::int64_t, std::int32_t>;
 
-enum class access { strided, indirect };                // neighbours computed, or read from tables
-enum class ordering { per_vertex, per_orientation };    // edges of a torus: 3v + c, or c V + v
-enum class layout { ifirst, kfirst };                   // entities or levels contiguous in memory
+enum class access { strided, indirect };              // neighbours computed, or read from tables
+enum class ordering { per_vertex, per_orientation };  // edges of a torus: 3v + c, or c V + v
+enum class layout { ifirst, kfirst };                 // entities or levels contiguous in memory
+enum class precision { float64, float32 };
 enum class location { vertex, edge, cell };             // where a field lives
 enum class stage { nabla4, interpolate, verts2cells };  // one operator of a chain
 inline constexpr int stage_count = 3;
@@ -27,10 +28,6 @@ inline constexpr int stage_count = 3;
 // How a kernel reads neighbour tables: word by word, slot after slot; all slots of a point at once;
 // or at once what the three edges of a vertex need. See mesh/rows.hpp.
 enum class table_use { slots, rows, by_vertex };
-
-// How results are stored, or values loaded: as the kernel does it, like any other value, or evicted
-// first from the caches (streaming), since nobody reads them soon.
-enum class hint { by_kernel, cached, streaming };
 
 // a / b rounded up, of numbers that are not negative; the next multiple of `unit`.
 template <class Integer>

@@ -2,11 +2,15 @@
 // coefficients (96 bytes a vertex) stay in the cache.
 #pragma once
 
-#include <shared/points.hpp>
+#include <icobench/kernels/shared/points.hpp>
 
 namespace icobench::kernels {
 
 struct interpolate_ifirst {
+  static constexpr kernel_info info{
+      .chain = "interpolate",
+      .schedule = "ifirst",
+      .description = "vector loops over a tile of contiguous points, level after level"};
   using computes = stages<stage::interpolate>;
   static constexpr layout memory = layout::ifirst;
   static constexpr launch tuned() { return {.block = {2048, 1, 1}}; }
@@ -27,12 +31,6 @@ struct interpolate_ifirst {
   }
 };
 
-template <class Backend>
-void register_interpolate_cpu_ifirst(registry& r) {
-  add_cpu_variant<interpolate_ifirst>(
-      r, {.chain = "interpolate",
-          .schedule = "ifirst",
-          .description = "vector loops over a tile of contiguous points, level after level"});
-}
+using interpolate_cpu_ifirst_variants = kernel_list<interpolate_ifirst>;
 
 }  // namespace icobench::kernels

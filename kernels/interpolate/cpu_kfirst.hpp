@@ -1,11 +1,15 @@
 // Points outermost, levels innermost and contiguous, coefficients in registers.
 #pragma once
 
-#include <shared/points.hpp>
+#include <icobench/kernels/shared/points.hpp>
 
 namespace icobench::kernels {
 
 struct interpolate_kfirst {
+  static constexpr kernel_info info{
+      .chain = "interpolate",
+      .schedule = "kfirst",
+      .description = "points outermost, vector loop over contiguous levels"};
   using computes = stages<stage::interpolate>;
   static constexpr layout memory = layout::kfirst;
   static constexpr launch tuned() { return {}; }
@@ -22,12 +26,6 @@ struct interpolate_kfirst {
   }
 };
 
-template <class Backend>
-void register_interpolate_cpu_kfirst(registry& r) {
-  add_cpu_variant<interpolate_kfirst>(
-      r, {.chain = "interpolate",
-          .schedule = "kfirst",
-          .description = "points outermost, vector loop over contiguous levels"});
-}
+using interpolate_cpu_kfirst_variants = kernel_list<interpolate_kfirst>;
 
 }  // namespace icobench::kernels

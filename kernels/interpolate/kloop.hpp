@@ -4,17 +4,24 @@
 // levels.
 #pragma once
 
-#include <shared/levels.hpp>
+#include <icobench/kernels/shared/levels.hpp>
 
 namespace icobench::kernels {
 
 struct interpolate_kloop {
+  static constexpr kernel_info info{
+      .chain = "interpolate",
+      .schedule = "kloop",
+      .description = "a thread walks levels, coefficients and ids in registers"};
   using computes = stages<stage::interpolate>;
   using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>>;
-  static constexpr launch tuned(access a) {
+  static constexpr launch tuned(access a, precision) {
     return a == access::strided ? launch{.block = {128, 1, 1}, .levels = 20}
                                 : launch{.block = {64, 1, 4}, .levels = 20};
   }
+
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{};
 
   template <class Mesh, class T>
   struct kernel {
@@ -35,12 +42,6 @@ struct interpolate_kloop {
   };
 };
 
-template <class Backend>
-void register_interpolate_kloop(registry& r) {
-  add_gpu_variant<Backend, interpolate_kloop>(
-      r, {.chain = "interpolate",
-          .schedule = "kloop",
-          .description = "a thread walks levels, coefficients and ids in registers"});
-}
+using interpolate_kloop_variants = kernel_list<interpolate_kloop>;
 
 }  // namespace icobench::kernels

@@ -6,12 +6,13 @@
 // small here: three rows a level.
 #pragma once
 
-#include <shared/march.hpp>
+#include <icobench/kernels/shared/march.hpp>
 
 namespace icobench::kernels {
 
 template <bool bulk, class... Compiled>
 struct march_of_vertices : marching<march_chain<false, stage::interpolate>, bulk, Compiled...> {
+  static constexpr kernel_info info = march_info<bulk, Compiled...>("interpolate", "separate");
   using computes = stages<stage::interpolate>;
 
   template <class Mesh, class T>
@@ -28,12 +29,12 @@ struct march_of_vertices : marching<march_chain<false, stage::interpolate>, bulk
   };
 };
 
-template <class Backend>
-void register_interpolate_march(registry& r) {
-  add_marches<Backend, march_of_vertices,
-              compiled_list<compiled_shape<128, 1, 2, 10>, compiled_shape<64, 1, 4, 10>>,
-              compiled_list<compiled_shape<128, 1, 2, 10, 4>, compiled_shape<64, 1, 4, 10, 4>>>(
-      r, march_info("interpolate", "separate"));
-}
+using march_of_vertices_direct = march_of_vertices<false, compiled_shape<64, 1, 2, 4>>;
+using march_of_vertices_bulk =
+    march_of_vertices<true, compiled_shape<128, 1, 2, 10>, compiled_shape<64, 1, 4, 10>>;
+using march_of_vertices_multicast =
+    march_of_vertices<true, compiled_shape<128, 1, 2, 10, 4>, compiled_shape<64, 1, 4, 10, 4>>;
+using interpolate_march_variants =
+    kernel_list<march_of_vertices_direct, march_of_vertices_bulk, march_of_vertices_multicast>;
 
 }  // namespace icobench::kernels

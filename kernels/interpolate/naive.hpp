@@ -3,18 +3,20 @@
 // Trades traffic for parallelism: 96 bytes of coefficients (and 24 of table) for every level.
 #pragma once
 
-#include <icobench/gpu_variant.hpp>
+#include <icobench/kernel.hpp>
 
 namespace icobench::kernels {
 
 struct interpolate_naive {
+  static constexpr kernel_info info{
+      .chain = "interpolate", .schedule = "naive", .description = "one thread a point and level"};
   using computes = stages<stage::interpolate>;
   using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>>;
-  static constexpr launch tuned(access a) {
+  static constexpr launch tuned(access a, precision) {
     return {.block = {64, 1, a == access::strided ? 2u : 4u}};
   }
-
-  static std::string reject(const launch& l) { return one_level_only(l); }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{.reject = &one_level_only};
 
   template <class Mesh, class T>
   struct kernel {
@@ -32,11 +34,6 @@ struct interpolate_naive {
   };
 };
 
-template <class Backend>
-void register_interpolate_naive(registry& r) {
-  add_gpu_variant<Backend, interpolate_naive>(
-      r,
-      {.chain = "interpolate", .schedule = "naive", .description = "one thread a point and level"});
-}
+using interpolate_naive_variants = kernel_list<interpolate_naive>;
 
 }  // namespace icobench::kernels

@@ -4,17 +4,23 @@
 // pair of vertices and level instead of 12 and 4. H200, 594x514: 302 us, as kloop (301 to 304).
 #pragma once
 
-#include <shared/pairs.hpp>
+#include <icobench/kernels/shared/pairs.hpp>
 
 namespace icobench::kernels {
 
 struct interpolate_pairs {
+  static constexpr kernel_info info{
+      .chain = "interpolate",
+      .schedule = "kloop",
+      .feature = "pairs",
+      .description = "a thread walks levels of two neighbouring vertices, vector loads",
+      .written_for = meshes::strided_per_orientation};
   using computes = stages<stage::interpolate>;
   using compiled = compiled_list<compiled_for<>>;
-  static constexpr access only = access::strided;
-  static constexpr ordering edges = ordering::per_orientation;
-  static constexpr launch tuned(access) { return {.block = {64, 1, 2}, .levels = 20}; }
-  static gpu::extent3 points(const rectangle& d) { return vertex_pair::threads(d); }
+  static constexpr launch tuned(access, precision) { return {.block = {64, 1, 2}, .levels = 20}; }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{
+      .field_alignment = 2, .row_alignment = 2, .threads = &vertex_pair::threads<Mesh>};
 
   template <class Mesh, class T>
   struct kernel {
@@ -39,13 +45,6 @@ struct interpolate_pairs {
   };
 };
 
-template <class Backend>
-void register_interpolate_pairs(registry& r) {
-  add_gpu_variant<Backend, interpolate_pairs>(
-      r, {.chain = "interpolate",
-          .schedule = "kloop",
-          .feature = "pairs",
-          .description = "a thread walks levels of two neighbouring vertices, vector loads"});
-}
+using interpolate_pairs_variants = kernel_list<interpolate_pairs>;
 
 }  // namespace icobench::kernels

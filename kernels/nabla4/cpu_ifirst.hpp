@@ -4,12 +4,16 @@
 // level; a tile of them stays in the cache instead.
 #pragma once
 
-#include <shared/points.hpp>
+#include <icobench/kernels/shared/points.hpp>
 
 namespace icobench::kernels {
 
 template <bool vertical>
 struct nabla4_ifirst {
+  static constexpr kernel_info info{
+      .chain = vertical ? "nabla4_vertical" : "nabla4",
+      .schedule = "ifirst",
+      .description = "vector loops over a tile of contiguous points, level after level"};
   using computes = stages<stage::nabla4>;
   static constexpr layout memory = layout::ifirst;
   static constexpr launch tuned() { return {.block = {2048, 1, 1}}; }
@@ -34,13 +38,6 @@ struct nabla4_ifirst {
   }
 };
 
-template <class Backend>
-void register_nabla4_cpu_ifirst(registry& r) {
-  const std::string text = "vector loops over a tile of contiguous points, level after level";
-  add_cpu_variant<nabla4_ifirst<false>>(
-      r, {.chain = "nabla4", .schedule = "ifirst", .description = text});
-  add_cpu_variant<nabla4_ifirst<true>>(
-      r, {.chain = "nabla4_vertical", .schedule = "ifirst", .description = text});
-}
+using nabla4_cpu_ifirst_variants = kernel_list<nabla4_ifirst<false>, nabla4_ifirst<true>>;
 
 }  // namespace icobench::kernels

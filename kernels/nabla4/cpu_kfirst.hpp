@@ -2,12 +2,16 @@
 // with coefficients and addresses in registers.
 #pragma once
 
-#include <shared/points.hpp>
+#include <icobench/kernels/shared/points.hpp>
 
 namespace icobench::kernels {
 
 template <bool vertical>
 struct nabla4_kfirst {
+  static constexpr kernel_info info{
+      .chain = vertical ? "nabla4_vertical" : "nabla4",
+      .schedule = "kfirst",
+      .description = "points outermost, vector loop over contiguous levels"};
   using computes = stages<stage::nabla4>;
   static constexpr layout memory = layout::kfirst;
   static constexpr launch tuned() { return {}; }
@@ -34,13 +38,6 @@ struct nabla4_kfirst {
   }
 };
 
-template <class Backend>
-void register_nabla4_cpu_kfirst(registry& r) {
-  const std::string text = "points outermost, vector loop over contiguous levels";
-  add_cpu_variant<nabla4_kfirst<false>>(
-      r, {.chain = "nabla4", .schedule = "kfirst", .description = text});
-  add_cpu_variant<nabla4_kfirst<true>>(
-      r, {.chain = "nabla4_vertical", .schedule = "kfirst", .description = text});
-}
+using nabla4_cpu_kfirst_variants = kernel_list<nabla4_kfirst<false>, nabla4_kfirst<true>>;
 
 }  // namespace icobench::kernels

@@ -14,21 +14,29 @@
 // of all to compute nabla4: 482 us per_vertex (472 with 64x1x2), 501 per_orientation, strided 515.
 #pragma once
 
-#include <shared/edges_of_point.hpp>
-#include <shared/levels.hpp>
+#include <icobench/kernels/shared/edges_of_point.hpp>
+#include <icobench/kernels/shared/levels.hpp>
 
 namespace icobench::kernels {
 
 template <bool vertical>
 struct nabla4_kloop {
+  static constexpr kernel_info info{
+      .chain = vertical ? "nabla4_vertical" : "nabla4",
+      .schedule = "kloop",
+      .description = vertical ? "a thread walks levels, ids in registers"
+                              : "a thread walks levels, coefficients and ids in registers"};
   using computes = stages<stage::nabla4>;
   using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>,
                                  compiled_for<1, table_use::by_vertex>>;
-  static constexpr launch tuned(access a) {
+  static constexpr launch tuned(access a, precision) {
     if (vertical) { return {.block = {64, 1, a == access::strided ? 1u : 4u}, .levels = 4}; }
     return a == access::strided ? launch{.block = {32, 1, 4}, .levels = 0}
                                 : launch{.block = {128, 1, 1}, .levels = 0};
   }
+
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{};
 
   template <class Mesh, class T>
   struct kernel {
@@ -52,16 +60,6 @@ struct nabla4_kloop {
   };
 };
 
-template <class Backend>
-void register_nabla4_kloop(registry& r) {
-  add_gpu_variant<Backend, nabla4_kloop<false>>(
-      r, {.chain = "nabla4",
-          .schedule = "kloop",
-          .description = "a thread walks levels, coefficients and ids in registers"});
-  add_gpu_variant<Backend, nabla4_kloop<true>>(
-      r, {.chain = "nabla4_vertical",
-          .schedule = "kloop",
-          .description = "a thread walks levels, ids in registers"});
-}
+using nabla4_kloop_variants = kernel_list<nabla4_kloop<false>, nabla4_kloop<true>>;
 
 }  // namespace icobench::kernels

@@ -15,12 +15,13 @@
 // hence clusters of one block.
 #pragma once
 
-#include <shared/march.hpp>
+#include <icobench/kernels/shared/march.hpp>
 
 namespace icobench::kernels {
 
 template <bool bulk, class... Compiled>
 struct march_of_edges : marching<march_chain<false, stage::nabla4>, bulk, Compiled...> {
+  static constexpr kernel_info info = march_info<bulk, Compiled...>("nabla4", "separate");
   using computes = stages<stage::nabla4>;
 
   template <class Mesh, class T>
@@ -37,13 +38,13 @@ struct march_of_edges : marching<march_chain<false, stage::nabla4>, bulk, Compil
   };
 };
 
-template <class Backend>
-void register_nabla4_march(registry& r) {
-  add_marches<Backend, march_of_edges,
-              compiled_list<compiled_shape<128, 1, 2, 5>, compiled_shape<64, 1, 4, 5>>,
-              compiled_list<compiled_in<float, compiled_shape<128, 1, 2, 8, 4>>,
-                            compiled_shape<128, 1, 2, 5, 8>, compiled_shape<64, 1, 4, 5, 4>>>(
-      r, march_info("nabla4", "separate"));
-}
+using march_of_edges_direct = march_of_edges<false, compiled_shape<64, 1, 2, 4>>;
+using march_of_edges_bulk =
+    march_of_edges<true, compiled_shape<128, 1, 2, 5>, compiled_shape<64, 1, 4, 5>>;
+using march_of_edges_multicast =
+    march_of_edges<true, compiled_in<float, compiled_shape<128, 1, 2, 8, 4>>,
+                   compiled_shape<128, 1, 2, 5, 8>, compiled_shape<64, 1, 4, 5, 4>>;
+using nabla4_march_variants =
+    kernel_list<march_of_edges_direct, march_of_edges_bulk, march_of_edges_multicast>;
 
 }  // namespace icobench::kernels

@@ -4,21 +4,24 @@
 // and tables are read again for every level.
 #pragma once
 
-#include <icobench/gpu_variant.hpp>
+#include <icobench/kernel.hpp>
 
 namespace icobench::kernels {
 
 template <bool vertical>
 struct nabla4_naive {
+  static constexpr kernel_info info{.chain = vertical ? "nabla4_vertical" : "nabla4",
+                                    .schedule = "naive",
+                                    .description = "one thread a point and level"};
   using computes = stages<stage::nabla4>;
   using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>,
                                  compiled_for<1, table_use::by_vertex>>;
-  static constexpr launch tuned(access a) {
+  static constexpr launch tuned(access a, precision) {
     if (vertical && a == access::strided) { return {.block = {128, 1, 1}}; }
     return a == access::strided ? launch{.block = {32, 2, 2}} : launch{.block = {64, 1, 2}};
   }
-
-  static std::string reject(const launch& l) { return one_level_only(l); }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{.reject = &one_level_only};
 
   template <class Mesh, class T>
   struct kernel {
@@ -41,13 +44,6 @@ struct nabla4_naive {
   };
 };
 
-template <class Backend>
-void register_nabla4_naive(registry& r) {
-  const std::string text = "one thread a point and level";
-  add_gpu_variant<Backend, nabla4_naive<false>>(
-      r, {.chain = "nabla4", .schedule = "naive", .description = text});
-  add_gpu_variant<Backend, nabla4_naive<true>>(
-      r, {.chain = "nabla4_vertical", .schedule = "naive", .description = text});
-}
+using nabla4_naive_variants = kernel_list<nabla4_naive<false>, nabla4_naive<true>>;
 
 }  // namespace icobench::kernels

@@ -6,17 +6,23 @@
 // leave a multiprocessor 9 warps to wait for loads with.
 #pragma once
 
-#include <shared/pairs.hpp>
+#include <icobench/kernels/shared/pairs.hpp>
 
 namespace icobench::kernels {
 
 struct nabla4_pairs {
+  static constexpr kernel_info info{
+      .chain = "nabla4",
+      .schedule = "kloop",
+      .feature = "pairs",
+      .description = "a thread walks levels of two neighbouring vertices, vector loads",
+      .written_for = meshes::strided_per_orientation};
   using computes = stages<stage::nabla4>;
   using compiled = compiled_list<compiled_for<>>;
-  static constexpr access only = access::strided;
-  static constexpr ordering edges = ordering::per_orientation;
-  static constexpr launch tuned(access) { return {.block = {32, 1, 4}, .levels = 0}; }
-  static gpu::extent3 points(const rectangle& d) { return vertex_pair::threads(d); }
+  static constexpr launch tuned(access, precision) { return {.block = {32, 1, 4}, .levels = 0}; }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{
+      .field_alignment = 2, .row_alignment = 2, .threads = &vertex_pair::threads<Mesh>};
 
   template <class Mesh, class T>
   struct kernel {
@@ -56,13 +62,6 @@ struct nabla4_pairs {
   };
 };
 
-template <class Backend>
-void register_nabla4_pairs(registry& r) {
-  add_gpu_variant<Backend, nabla4_pairs>(
-      r, {.chain = "nabla4",
-          .schedule = "kloop",
-          .feature = "pairs",
-          .description = "a thread walks levels of two neighbouring vertices, vector loads"});
-}
+using nabla4_pairs_variants = kernel_list<nabla4_pairs>;
 
 }  // namespace icobench::kernels

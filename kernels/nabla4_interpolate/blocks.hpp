@@ -9,11 +9,17 @@
 // operands it saves from memory, the pipe of shared memory costs more than the L1 cache.
 #pragma once
 
-#include <shared/blocks.hpp>
+#include <icobench/kernels/shared/blocks.hpp>
 
 namespace icobench::kernels {
 
 struct blocks_of_vertices : in_blocks<false> {
+  static constexpr kernel_info info{
+      .chain = "nabla4_interpolate",
+      .schedule = "blocks",
+      .fusion = "composed",
+      .description = "blocks of neighbouring vertices with tables of their own, any grid",
+      .written_for = meshes::indirect};
   using computes = stages<stage::nabla4, stage::interpolate>;
 
   template <class Mesh, class T>
@@ -31,13 +37,6 @@ struct blocks_of_vertices : in_blocks<false> {
   };
 };
 
-template <class Backend>
-void register_nabla4_interpolate_blocks(registry& r) {
-  add_gpu_variant<Backend, blocks_of_vertices>(
-      r, {.chain = "nabla4_interpolate",
-          .schedule = "blocks",
-          .fusion = "composed",
-          .description = "blocks of neighbouring vertices with tables of their own, any grid"});
-}
+using nabla4_interpolate_blocks_variants = kernel_list<blocks_of_vertices>;
 
 }  // namespace icobench::kernels

@@ -10,15 +10,20 @@
 // may spill (min_blocks=2): registers capped, for tuning
 #pragma once
 
-#include <shared/composed_vertex.hpp>
-#include <shared/levels.hpp>
+#include <icobench/kernels/shared/composed_vertex.hpp>
+#include <icobench/kernels/shared/levels.hpp>
 
 namespace icobench::kernels {
 
 struct composed_nabla4_interpolate {
+  static constexpr kernel_info info{
+      .chain = "nabla4_interpolate",
+      .schedule = "kloop",
+      .fusion = "composed",
+      .description = "one stencil of 40 weights, composed once for all levels of a thread"};
   using computes = stages<stage::nabla4, stage::interpolate>;
   using compiled = compiled_list<compiled_for<1>, compiled_for<2>>;
-  static constexpr launch tuned(access a) {
+  static constexpr launch tuned(access a, precision) {
     return a == access::strided ? launch{.block = {32, 4, 1}, .levels = 0, .min_blocks = 2}
                                 : launch{.block = {128, 1, 1}, .levels = 40};
   }
@@ -26,6 +31,8 @@ struct composed_nabla4_interpolate {
   static std::size_t shared_bytes(const launch& l) {
     return column<T, composed_vertex<Mesh, T>::scratch>::block_bytes(l.block);
   }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{.shared_bytes = &shared_bytes<Mesh, T>};
 
   template <class Mesh, class T>
   struct kernel {
@@ -45,13 +52,6 @@ struct composed_nabla4_interpolate {
   };
 };
 
-template <class Backend>
-void register_nabla4_interpolate_composed(registry& r) {
-  add_gpu_variant<Backend, composed_nabla4_interpolate>(
-      r, {.chain = "nabla4_interpolate",
-          .schedule = "kloop",
-          .fusion = "composed",
-          .description = "one stencil of 40 weights, composed once for all levels of a thread"});
-}
+using nabla4_interpolate_composed_variants = kernel_list<composed_nabla4_interpolate>;
 
 }  // namespace icobench::kernels

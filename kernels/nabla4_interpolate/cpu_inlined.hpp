@@ -3,13 +3,18 @@
 // Trades flops (every edge twice, 148 instead of 85 a vertex and level) for 48 bytes of traffic.
 #pragma once
 
-#include <shared/edges_of_vertex.hpp>
-#include <shared/points.hpp>
+#include <icobench/kernels/shared/edges_of_vertex.hpp>
+#include <icobench/kernels/shared/nabla4_interpolate.hpp>
+#include <icobench/kernels/shared/points.hpp>
 
 namespace icobench::kernels {
 
 template <layout L, bool vertical>
 struct cpu_inlined_nabla4_interpolate {
+  static constexpr kernel_info info{.chain = nabla4_interpolate_chain(vertical),
+                                    .schedule = L == layout::ifirst ? "ifirst" : "kfirst",
+                                    .fusion = "inlined",
+                                    .description = "each vertex evaluates nabla4 on its six edges"};
   using computes = stages<stage::nabla4, stage::interpolate>;
   static constexpr layout memory = L;
   static constexpr launch tuned() { return {.block = {2048, 1, 1}}; }
@@ -43,19 +48,10 @@ struct cpu_inlined_nabla4_interpolate {
   }
 };
 
-template <class Backend>
-void register_nabla4_interpolate_cpu_inlined(registry& r) {
-  const auto add = [&]<layout L, bool vertical>(const std::string& chain) {
-    add_cpu_variant<cpu_inlined_nabla4_interpolate<L, vertical>>(
-        r, {.chain = chain,
-            .schedule = std::string(to_string(L)),
-            .fusion = "inlined",
-            .description = "each vertex evaluates nabla4 on its six edges"});
-  };
-  add.template operator()<layout::ifirst, false>("nabla4_interpolate");
-  add.template operator()<layout::kfirst, false>("nabla4_interpolate");
-  add.template operator()<layout::ifirst, true>("nabla4_vertical_interpolate");
-  add.template operator()<layout::kfirst, true>("nabla4_vertical_interpolate");
-}
+using nabla4_interpolate_cpu_inlined_variants =
+    kernel_list<cpu_inlined_nabla4_interpolate<layout::ifirst, false>,
+                cpu_inlined_nabla4_interpolate<layout::kfirst, false>,
+                cpu_inlined_nabla4_interpolate<layout::ifirst, true>,
+                cpu_inlined_nabla4_interpolate<layout::kfirst, true>>;
 
 }  // namespace icobench::kernels

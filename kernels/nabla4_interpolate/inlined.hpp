@@ -13,9 +13,9 @@
 // may spill (min_blocks=1, min_blocks=3): more operands a level than registers
 #pragma once
 
-#include <shared/edges_in_columns.hpp>
-#include <shared/edges_of_vertex.hpp>
-#include <shared/nabla4_interpolate.hpp>
+#include <icobench/kernels/shared/edges_in_columns.hpp>
+#include <icobench/kernels/shared/edges_of_vertex.hpp>
+#include <icobench/kernels/shared/nabla4_interpolate.hpp>
 
 namespace icobench::kernels {
 
@@ -24,9 +24,13 @@ struct inlined_nabla4_interpolate {
   template <class Mesh>
   static constexpr bool in_columns = walks && !vertical && Mesh::kind == access::indirect;
 
+  static constexpr kernel_info info{.chain = nabla4_interpolate_chain(vertical),
+                                    .schedule = walks ? "kloop" : "naive",
+                                    .fusion = "inlined",
+                                    .description = "each vertex evaluates nabla4 on its six edges"};
   using computes = stages<stage::nabla4, stage::interpolate>;
   using compiled = compiled_list<compiled_for<walks ? 1 : 3>>;
-  static constexpr launch tuned(access a) {
+  static constexpr launch tuned(access a, precision) {
     if (!walks) {
       const bool narrow = a == access::strided && !vertical;
       return {.block = {narrow ? 16u : 64u, 1, narrow ? 8u : 4u}, .min_blocks = 3};
@@ -36,11 +40,14 @@ struct inlined_nabla4_interpolate {
     return a == access::strided ? launch{.block = {32, 4, 1}, .levels = 40}
                                 : launch{.block = {64, 1, 1}, .levels = 20};
   }
-  static std::string reject(const launch& l) { return walks ? "" : one_level_only(l); }
+  static constexpr const char* reject(const launch& l) { return walks ? "" : one_level_only(l); }
   template <class Mesh, class T>
   static std::size_t shared_bytes(const launch& l) {
     return in_columns<Mesh> ? edges_in_columns<T>::block_bytes(l.block) : 0;
   }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{.reject = &reject,
+                                              .shared_bytes = &shared_bytes<Mesh, T>};
 
   template <class Mesh, class T>
   struct kernel {
@@ -69,10 +76,8 @@ struct inlined_nabla4_interpolate {
   };
 };
 
-template <class Backend>
-void register_nabla4_interpolate_inlined(registry& r) {
-  add_naive_and_kloop<Backend, inlined_nabla4_interpolate>(
-      r, {.fusion = "inlined", .description = "each vertex evaluates nabla4 on its six edges"});
-}
+using nabla4_interpolate_inlined_variants =
+    kernel_list<inlined_nabla4_interpolate<false, false>, inlined_nabla4_interpolate<false, true>,
+                inlined_nabla4_interpolate<true, false>, inlined_nabla4_interpolate<true, true>>;
 
 }  // namespace icobench::kernels

@@ -17,29 +17,43 @@
 // may spill (min_blocks=2): registers capped for more warps
 #pragma once
 
-#include <shared/edges_of_point.hpp>
-#include <shared/nabla4_interpolate.hpp>
-#include <shared/tile.hpp>
+#include <icobench/kernels/shared/edges_of_point.hpp>
+#include <icobench/kernels/shared/nabla4_interpolate.hpp>
+#include <icobench/kernels/shared/tile.hpp>
 
 namespace icobench::kernels {
 
 // Coefficients of edges are kept for several levels only.
 template <bool vertical, bool batched, bool walks = true>
 struct inlined_cached {
+  static constexpr kernel_info info{
+      .chain = nabla4_interpolate_chain(vertical),
+      .schedule = walks ? "kloop" : "naive",
+      .fusion = "inlined_cached",
+      .feature = batched ? "" : "sync_per_level",
+      .description = batched
+                         ? "nabla4 on a tile into shared memory, one barrier, interpolate within"
+                         : "nabla4 on a tile into shared memory, a barrier for each level",
+      .written_for = meshes::strided};
   using computes = stages<stage::nabla4, stage::interpolate>;
-  using compiled = compiled_list<std::conditional_t<batched && vertical, compiled_for_threads<512>,
-                                                    compiled_for<batched ? 2 : 1>>>;
-  static constexpr access only = access::strided;
+  using compiled = compiled_list<compiled_for_threads<batched && (vertical || !walks) ? 512u : 256u,
+                                                      batched && !(walks && vertical) ? 2 : 1>>;
   ICOBENCH_FUNCTION static constexpr overlap halo() { return {1, 0, 1, 1}; }
-  static constexpr launch tuned(access) {
+  static constexpr launch tuned(access, precision) {
     if (!batched) { return {.block = {32, 6, 1}, .levels = 20}; }
+    if (!walks) {
+      return {.block = {32, vertical ? 8u : 16u, vertical ? 2u : 1u},
+              .min_blocks = 2,
+              .order = vertical ? block_order::points_first : block_order::by_size};
+    }
     // Coefficients with levels are nothing to keep in the L2 cache for: points first.
     if (vertical) {
       return {.block = {32, 16, 1}, .levels = 4, .order = block_order::points_first};
     }
     return {.block = {32, 8, 1}, .levels = 10, .min_blocks = 2};
   }
-  static std::string reject(const launch& l) {
+  static constexpr const char* reject(const launch& l) {
+    if (!walks) { return one_level_only(l); }
     return batched && l.levels == 0 ? "a block keeps its levels in shared memory: say how many"
                                     : "";
   }
@@ -47,6 +61,9 @@ struct inlined_cached {
   static std::size_t shared_bytes(const launch& l) {
     return 3 * std::size_t(l.block.volume()) * (batched ? unsigned(l.levels) : 2) * sizeof(T);
   }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{
+      .halo = halo(), .reject = &reject, .shared_bytes = &shared_bytes<Mesh, T>};
 
   template <class Mesh, class T>
   struct kernel {
@@ -102,29 +119,9 @@ struct inlined_cached {
   };
 };
 
-template <bool vertical, bool walks>
-struct inlined_cached_batched : inlined_cached<vertical, true> {};
-
-template <bool vertical>  // the same kernel
-struct inlined_cached_batched<vertical, false> : inlined_cached<vertical, true, false> {
-  using compiled = compiled_list<compiled_for_threads<512, 2>>;
-  static constexpr launch tuned(access) {
-    return {.block = {32, vertical ? 8u : 16u, vertical ? 2u : 1u},
-            .min_blocks = 2,
-            .order = vertical ? block_order::points_first : block_order::by_size};
-  }
-  static std::string reject(const launch& l) { return one_level_only(l); }
-};
-
-template <class Backend>
-void register_nabla4_interpolate_inlined_cached(registry& r) {
-  add_naive_and_kloop<Backend, inlined_cached_batched>(
-      r, {.fusion = "inlined_cached",
-          .description = "nabla4 on a tile into shared memory, one barrier, interpolate within"});
-  add_kloop<Backend, inlined_cached<false, false>, inlined_cached<true, false>>(
-      r, {.fusion = "inlined_cached",
-          .feature = "sync_per_level",
-          .description = "nabla4 on a tile into shared memory, a barrier for each level"});
-}
+using nabla4_interpolate_inlined_cached_variants =
+    kernel_list<inlined_cached<false, true, false>, inlined_cached<false, true>,
+                inlined_cached<true, true, false>, inlined_cached<true, true>,
+                inlined_cached<false, false>, inlined_cached<true, false>>;
 
 }  // namespace icobench::kernels

@@ -16,8 +16,7 @@
 // separate kloop takes 949.
 #pragma once
 
-#include <shared/host_table.hpp>
-#include <shared/nabla4_interpolate.hpp>
+#include <icobench/kernels/shared/nabla4_interpolate.hpp>
 
 namespace icobench::kernels {
 
@@ -34,12 +33,19 @@ struct edge_window {
 
 template <bool vertical>
 struct inlined_cached_indirect {
+  static constexpr kernel_info info{
+      .chain = nabla4_interpolate_chain(vertical),
+      .schedule = "kloop",
+      .fusion = "inlined_cached",
+      .description = "a block's edges into shared memory, found by number in a window",
+      .written_for = meshes::indirect};
   using computes = stages<stage::nabla4, stage::interpolate>;
   using compiled = compiled_list<compiled_for<>>;
-  static constexpr access only = access::indirect;
   static constexpr int batch = 4;  // levels of a thread
-  static constexpr launch tuned(access) { return {.block = {128, 1, 1}, .levels = batch}; }
-  static std::string reject(const launch& l) {
+  static constexpr launch tuned(access, precision) {
+    return {.block = {128, 1, 1}, .levels = batch};
+  }
+  static constexpr const char* reject(const launch& l) {
     return l.levels == batch ? "" : "a thread of this kernel computes 4 levels";
   }
   static constexpr std::size_t header = 128;  // before the window: where it begins
@@ -67,30 +73,9 @@ struct inlined_cached_indirect {
             {first_vertex, end < domain.end ? end : domain.end}};
   }
 
-#if !defined(ICOBENCH_AT_RUN_TIME)
-  // The share of edges, as vertices need them, that are not in the window of the block.
-  template <class Mesh>
-  static std::map<std::string, double> facts(gpu::device& device, const storage& s,
-                                             const launch& l) {
-    const host_table v2e_table(device, s.v2e, 6), e2c2v_table(device, s.e2c2v, 4);
-    Mesh mesh{};
-    mesh.v2e_table = v2e_table.values();
-    mesh.e2c2v_table = e2c2v_table.values();
-    const range domain = s.domain<Mesh>(stage::interpolate);
-    std::size_t outside = 0, all = 0;
-    edge_window window{};
-    for (index_t v = domain.begin; v < domain.end; ++v) {
-      if ((v - domain.begin) % index_t(l.block.x) == 0) {
-        window = window_of(first_edge(mesh, v), v, l.block.x, domain);
-      }
-      for (int n = 0; n < 6; ++n, ++all) {
-        const auto edge = mesh.edge_of_vertex(v, n);
-        outside += !window.has(mesh.id(edge), mesh.e2c2v(edge)[0]);
-      }
-    }
-    return {{"edges outside the window", double(outside) / double(all)}};
-  }
-#endif
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{.reject = &reject,
+                                              .shared_bytes = &shared_bytes<Mesh, T>};
 
   template <class Mesh, class T>
   struct kernel {
@@ -160,11 +145,7 @@ struct inlined_cached_indirect {
   };
 };
 
-template <class Backend>
-void register_nabla4_interpolate_inlined_cached_indirect(registry& r) {
-  add_kloop<Backend, inlined_cached_indirect<false>, inlined_cached_indirect<true>>(
-      r, {.fusion = "inlined_cached",
-          .description = "a block's edges into shared memory, found by number in a window"});
-}
+using nabla4_interpolate_inlined_cached_indirect_variants =
+    kernel_list<inlined_cached_indirect<false>, inlined_cached_indirect<true>>;
 
 }  // namespace icobench::kernels

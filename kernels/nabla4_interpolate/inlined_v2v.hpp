@@ -15,17 +15,25 @@
 // may spill (min_blocks=3): registers capped for more warps
 #pragma once
 
-#include <shared/column.hpp>
-#include <shared/nabla4_interpolate.hpp>
+#include <icobench/kernels/shared/column.hpp>
+#include <icobench/kernels/shared/nabla4_interpolate.hpp>
 
 namespace icobench::kernels {
 
 template <bool vertical, bool walks, bool general>
 struct inlined_v2v {
+  static constexpr kernel_info info{
+      .chain = nabla4_interpolate_chain(vertical),
+      .schedule = walks ? "kloop" : "naive",
+      .fusion = "inlined_v2v",
+      .feature = general ? "general" : "",
+      .description = general ? "as inlined_v2v, for any slot order and pentagons"
+                             : "each vertex evaluates nabla4 on its six edges, u and v read once",
+      .written_for = general ? meshes::indirect : meshes::all,
+      .torus_order = !general};
   using computes = stages<stage::nabla4, stage::interpolate>;
   using compiled = compiled_list<compiled_for<walks ? 1 : 3>>;
-  static constexpr bool torus_order = !general;
-  static constexpr launch tuned(access a) {
+  static constexpr launch tuned(access a, precision) {
     if (!walks) {
       if (a == access::indirect) { return {.block = {64, 1, 4}, .min_blocks = 3}; }
       return {.block = vertical ? gpu::extent3{64, 4, 1} : gpu::extent3{16, 1, 8}, .min_blocks = 3};
@@ -34,11 +42,14 @@ struct inlined_v2v {
     return a == access::strided ? launch{.block = {32, 4, 1}, .levels = 40}
                                 : launch{.block = {128, 1, 1}, .levels = 40};
   }
-  static std::string reject(const launch& l) { return walks ? "" : one_level_only(l); }
+  static constexpr const char* reject(const launch& l) { return walks ? "" : one_level_only(l); }
   template <class Mesh, class T>
   static std::size_t shared_bytes(const launch& l) {
     return general ? 2 * column<T, 7>::block_bytes(l.block) : 0;
   }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{.reject = &reject,
+                                              .shared_bytes = &shared_bytes<Mesh, T>};
 
   template <class Mesh, class T>
   struct kernel {
@@ -101,22 +112,10 @@ struct inlined_v2v {
   };
 };
 
-template <bool vertical, bool walks>
-struct inlined_v2v_fixed : inlined_v2v<vertical, walks, false> {};
-template <bool vertical, bool walks>
-struct inlined_v2v_general : inlined_v2v<vertical, walks, true> {
-  static constexpr access only = access::indirect;
-};
-
-template <class Backend>
-void register_nabla4_interpolate_inlined_v2v(registry& r) {
-  add_naive_and_kloop<Backend, inlined_v2v_fixed>(
-      r, {.fusion = "inlined_v2v",
-          .description = "each vertex evaluates nabla4 on its six edges, u and v read once"});
-  add_naive_and_kloop<Backend, inlined_v2v_general>(
-      r, {.fusion = "inlined_v2v",
-          .feature = "general",
-          .description = "as inlined_v2v, for any slot order and pentagons"});
-}
+using nabla4_interpolate_inlined_v2v_variants =
+    kernel_list<inlined_v2v<false, false, false>, inlined_v2v<false, true, false>,
+                inlined_v2v<true, false, false>, inlined_v2v<true, true, false>,
+                inlined_v2v<false, false, true>, inlined_v2v<false, true, true>,
+                inlined_v2v<true, false, true>, inlined_v2v<true, true, true>>;
 
 }  // namespace icobench::kernels

@@ -14,13 +14,16 @@
 // interpolate multicast 2117 (526).
 #pragma once
 
-#include <shared/march.hpp>
+#include <icobench/kernels/shared/march.hpp>
+#include <icobench/kernels/shared/nabla4_interpolate.hpp>
 
 namespace icobench::kernels {
 
 template <bool vertical, bool bulk, class... Compiled>
 struct march_to_vertices
     : marching<march_chain<vertical, stage::nabla4, stage::interpolate>, bulk, Compiled...> {
+  static constexpr kernel_info info =
+      march_info<bulk, Compiled...>(nabla4_interpolate_chain(vertical), "inlined_cached");
   using computes = stages<stage::nabla4, stage::interpolate>;
 
   template <class Mesh, class T>
@@ -38,18 +41,14 @@ struct march_to_vertices
   };
 };
 
-template <bool bulk, class... Compiled>
-using flat_march_to_vertices = march_to_vertices<false, bulk, Compiled...>;
-
-template <class Backend>
-void register_nabla4_interpolate_march(registry& r) {
-  add_marches<Backend, flat_march_to_vertices,
-              compiled_list<compiled_shape<64, 1, 4, 5>, compiled_shape<128, 1, 2, 5>>,
-              compiled_list<compiled_in<float, compiled_shape<128, 1, 3, 7, 4>>,
-                            compiled_shape<128, 1, 2, 5, 8>, compiled_shape<64, 1, 4, 5, 4>>>(
-      r, march_info("nabla4_interpolate", "inlined_cached"));
-  add_gpu_variant<Backend, march_to_vertices<true, false, compiled_shape<64, 1, 4, 1>>>(
-      r, march_info("nabla4_vertical_interpolate", "inlined_cached"));
-}
+using march_to_vertices_direct = march_to_vertices<false, false, compiled_shape<64, 1, 2, 4>>;
+using march_to_vertices_bulk =
+    march_to_vertices<false, true, compiled_shape<64, 1, 4, 5>, compiled_shape<128, 1, 2, 5>>;
+using march_to_vertices_multicast =
+    march_to_vertices<false, true, compiled_in<float, compiled_shape<128, 1, 3, 7, 4>>,
+                      compiled_shape<128, 1, 2, 5, 8>, compiled_shape<64, 1, 4, 5, 4>>;
+using nabla4_interpolate_march_variants =
+    kernel_list<march_to_vertices_direct, march_to_vertices_bulk, march_to_vertices_multicast,
+                march_to_vertices<true, false, compiled_shape<64, 1, 4, 1>>>;
 
 }  // namespace icobench::kernels

@@ -19,15 +19,25 @@
 // may spill (precision=double): registers capped by the threads of a block
 #pragma once
 
-#include <shared/nabla4_interpolate.hpp>
-#include <shared/pipeline.hpp>
+#include <icobench/kernels/shared/nabla4_interpolate.hpp>
+#include <icobench/kernels/shared/pipeline.hpp>
 
 namespace icobench::kernels {
 
 template <bool vertical, bool boxes, class... Compiled>
 struct pipeline_to_vertices : pipelined<false, vertical, boxes, Compiled...> {
+  using base = pipelined<false, vertical, boxes, Compiled...>;
+  static constexpr kernel_info info{
+      .chain = nabla4_interpolate_chain(vertical),
+      .schedule = "kloop",
+      .fusion = "inlined_cached",
+      .feature = boxes ? "tensor" : "pipeline",
+      .description = boxes ? "the same with boxes of tensor maps"
+                           : "tiles of u, v and z copied to shared memory levels ahead",
+      .written_for = meshes::strided_per_orientation,
+      .bulk_copies = boxes};
   using computes = stages<stage::nabla4, stage::interpolate>;
-  static constexpr launch tuned(access) {
+  static constexpr launch tuned(access, precision) {
     return {.block = {32, 16, 1}, .levels = 40, .stages = 3, .copy_bytes = boxes ? 0 : 16};
   }
 
@@ -45,29 +55,23 @@ struct pipeline_to_vertices : pipelined<false, vertical, boxes, Compiled...> {
       pipeline_to_vertices::template run<Choice, T>(*this, t);
     }
   };
+
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{
+      .halo = base::halo(),
+      .field_alignment = 16 / int(sizeof(T)),
+      .reject = &base::reject,
+      .shared_bytes = &base::template shared_bytes<T>,
+      .set_boxes = boxes ? &base::template set_boxes<kernel<Mesh, T>> : nullptr};
 };
 
-template <class Backend>
-void register_nabla4_interpolate_pipeline(registry& r) {
-  variant_info info{.fusion = "inlined_cached",
-                    .feature = "pipeline",
-                    .description = "tiles of u, v and z copied to shared memory levels ahead"};
-  add_kloop<Backend,
-            pipeline_to_vertices<false, false, compiled_pipeline<32, 16, 3, 16>,
-                                 compiled_pipeline<32, 16, 2, 16>, compiled_pipeline<32, 16, 4, 16>,
-                                 compiled_pipeline<32, 16, 3, 8>>,
-            pipeline_to_vertices<true, false, compiled_pipeline<32, 16, 3, 16>>>(r, info);
-  info.feature = "tensor";
-  info.description = "the same with boxes of tensor maps";
-  info.schedule = "kloop";
-  info.chain = "nabla4_interpolate";
-  add_if_bulk_copies<
-      Backend, pipeline_to_vertices<false, true, compiled_pipeline<32, 16, 3>,
-                                    compiled_pipeline<32, 16, 2>, compiled_pipeline<32, 16, 4>>>(
-      r, info);
-  info.chain = "nabla4_vertical_interpolate";
-  add_if_bulk_copies<Backend, pipeline_to_vertices<true, true, compiled_pipeline<32, 16, 3>>>(r,
-                                                                                              info);
-}
+using nabla4_interpolate_pipeline_variants = kernel_list<
+    pipeline_to_vertices<false, false, compiled_pipeline<32, 16, 3, 16>,
+                         compiled_pipeline<32, 16, 2, 16>, compiled_pipeline<32, 16, 4, 16>,
+                         compiled_pipeline<32, 16, 3, 8>>,
+    pipeline_to_vertices<true, false, compiled_pipeline<32, 16, 3, 16>>,
+    pipeline_to_vertices<false, true, compiled_pipeline<32, 16, 3>, compiled_pipeline<32, 16, 2>,
+                         compiled_pipeline<32, 16, 4>>,
+    pipeline_to_vertices<true, true, compiled_pipeline<32, 16, 3>>>;
 
 }  // namespace icobench::kernels

@@ -8,19 +8,27 @@
 // may spill (min_blocks=4, ordering=per_vertex): registers capped for more warps
 #pragma once
 
-#include <shared/nabla4_interpolate.hpp>
-#include <shared/roofline.hpp>
+#include <icobench/kernels/shared/nabla4_interpolate.hpp>
+#include <icobench/kernels/shared/roofline.hpp>
 
 namespace icobench::kernels {
 
 template <bool vertical>
 struct roofline_to_vertices {
+  static constexpr kernel_info info{
+      .chain = nabla4_interpolate_chain(vertical),
+      .schedule = "kloop",
+      .fusion = "roofline",
+      .description = "reads and writes what the chain has to, computes sums: a bound",
+      .written_for = meshes::strided,
+      .roofline = true};
   using computes = stages<stage::nabla4, stage::interpolate>;
   using compiled = compiled_list<compiled_for<vertical ? 1 : 4>>;
-  static constexpr access only = access::strided;
-  static constexpr launch tuned(access) {
+  static constexpr launch tuned(access, precision) {
     return {.block = {128, 1, 1}, .levels = vertical ? 10 : 40, .min_blocks = vertical ? 1 : 4};
   }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{};
 
   template <class Mesh, class T>
   struct kernel {
@@ -37,20 +45,14 @@ struct roofline_to_vertices {
       const inputs_of_vertex<Mesh, T, vertical> read(mesh, edge, vertex, v);
       for_levels<true>(t, levels, [&](index_t k) {
         const T sum = read(edge, k);
-        const bool streaming = vertex.p_u.caching != hint::cached;
-        gpu::store(vertex.p_u.address(v, k), sum, streaming);
-        gpu::store(vertex.p_v.address(v, k), sum, streaming);
+        gpu::store_streaming(vertex.p_u.address(v, k), sum);
+        gpu::store_streaming(vertex.p_v.address(v, k), sum);
       });
     }
   };
 };
 
-template <class Backend>
-void register_nabla4_interpolate_roofline(registry& r) {
-  add_kloop<Backend, roofline_to_vertices<false>, roofline_to_vertices<true>>(
-      r, {.fusion = "roofline",
-          .description = "reads and writes what the chain has to, computes sums: a bound",
-          .roofline = true});
-}
+using nabla4_interpolate_roofline_variants =
+    kernel_list<roofline_to_vertices<false>, roofline_to_vertices<true>>;
 
 }  // namespace icobench::kernels

@@ -8,24 +8,32 @@
 // of 2158, where coefficients come with each level.
 #pragma once
 
-#include <shared/nabla4_interpolate.hpp>
-#include <shared/tile.hpp>
+#include <icobench/kernels/shared/nabla4_interpolate.hpp>
+#include <icobench/kernels/shared/tile.hpp>
 
 namespace icobench::kernels {
 
 template <bool vertical>
 struct shuffled_nabla4_interpolate {
+  static constexpr kernel_info info{
+      .chain = nabla4_interpolate_chain(vertical),
+      .schedule = "kloop",
+      .fusion = "inlined_v2v",
+      .feature = "shuffle",
+      .description = "five edges a vertex, two of them also for the neighbour by shuffle",
+      .written_for = meshes::strided};
   using computes = stages<stage::nabla4, stage::interpolate>;
   using compiled = compiled_list<compiled_for<>>;
-  static constexpr access only = access::strided;
   ICOBENCH_FUNCTION static constexpr overlap halo() { return {1, 0, 0, 0}; }
-  static constexpr launch tuned(access) {
+  static constexpr launch tuned(access, precision) {
     return {.block = {32, 4, 1}, .levels = vertical ? 10 : 40};
   }
-  static std::string reject(const launch& l) {
+  static constexpr const char* reject(const launch& l) {
     const bool in_one_warp = l.block.x <= 32 && (l.block.x & (l.block.x - 1)) == 0;
     return in_one_warp ? "" : "x has to be a power of two up to 32: a row shuffles within a warp";
   }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{.halo = halo(), .reject = &reject};
 
   template <class Mesh, class T>
   struct kernel {
@@ -80,12 +88,7 @@ struct shuffled_nabla4_interpolate {
   };
 };
 
-template <class Backend>
-void register_nabla4_interpolate_shuffle(registry& r) {
-  add_kloop<Backend, shuffled_nabla4_interpolate<false>, shuffled_nabla4_interpolate<true>>(
-      r, {.fusion = "inlined_v2v",
-          .feature = "shuffle",
-          .description = "five edges a vertex, two of them also for the neighbour by shuffle"});
-}
+using nabla4_interpolate_shuffle_variants =
+    kernel_list<shuffled_nabla4_interpolate<false>, shuffled_nabla4_interpolate<true>>;
 
 }  // namespace icobench::kernels

@@ -32,11 +32,17 @@
 // of edges that each thread composed from memory took 676 to 692, cells in pairs 699.
 #pragma once
 
-#include <shared/blocks.hpp>
+#include <icobench/kernels/shared/blocks.hpp>
 
 namespace icobench::kernels {
 
 struct blocks_of_cells : in_blocks<true> {
+  static constexpr kernel_info info{
+      .chain = "nabla4_interpolate_verts2cells",
+      .schedule = "blocks",
+      .fusion = "composed_cached",
+      .description = "blocks of neighbouring cells with tables of their own, any grid",
+      .written_for = meshes::indirect};
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
 
   template <class Mesh, class T>
@@ -55,13 +61,6 @@ struct blocks_of_cells : in_blocks<true> {
   };
 };
 
-template <class Backend>
-void register_nabla4_interpolate_verts2cells_blocks(registry& r) {
-  add_gpu_variant<Backend, blocks_of_cells>(
-      r, {.chain = "nabla4_interpolate_verts2cells",
-          .schedule = "blocks",
-          .fusion = "composed_cached",
-          .description = "blocks of neighbouring cells with tables of their own, any grid"});
-}
+using nabla4_interpolate_verts2cells_blocks_variants = kernel_list<blocks_of_cells>;
 
 }  // namespace icobench::kernels

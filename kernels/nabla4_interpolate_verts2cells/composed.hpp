@@ -15,16 +15,26 @@
 // may spill (min_blocks=2): registers capped, for tuning
 #pragma once
 
-#include <shared/cells_around.hpp>
-#include <shared/levels.hpp>
+#include <icobench/kernels/shared/cells_around.hpp>
+#include <icobench/kernels/shared/levels.hpp>
 
 namespace icobench::kernels {
 
 template <bool one_cell>
 struct composed_nabla4_interpolate_verts2cells {
+  static constexpr kernel_info info{
+      .chain = "nabla4_interpolate_verts2cells",
+      .schedule = "kloop",
+      .fusion = "composed",
+      .feature = one_cell ? "one_cell" : "",
+      .description =
+          one_cell
+              ? "one stencil of 39 weights a cell, composed once for all levels, one cell a thread"
+              : "one stencil of 39 weights a cell, composed once for all levels",
+      .written_for = one_cell ? meshes::strided : meshes::all};
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
   using compiled = compiled_list<compiled_for<1>, compiled_for<2>>;
-  static constexpr launch tuned(access a) {
+  static constexpr launch tuned(access a, precision) {
     if (a == access::indirect) { return {.block = {128, 1, 1}, .levels = 0}; }
     return one_cell ? launch{.block = {32, 4, 1}, .levels = 0, .min_blocks = 2}
                     : launch{.block = {32, 4, 1}, .levels = 0};
@@ -34,10 +44,15 @@ struct composed_nabla4_interpolate_verts2cells {
     return column < T,
            Mesh::kind == access::strided && !one_cell ? 47 : 39 > ::block_bytes(l.block);
   }
-  template <class Domain>
-  static gpu::extent3 points(const Domain& d) {
+  template <class Mesh>
+  static gpu::extent3 threads(const Mesh&, const typename Mesh::domain& d) {
     return {unsigned(d.extent_x()), unsigned(d.extent_y()) * (one_cell ? 2 : 1), 1};
   }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{
+      .field_alignment = Mesh::kind == access::strided ? 2 : 1,
+      .shared_bytes = &shared_bytes<Mesh, T>,
+      .threads = &threads<Mesh>};
 
   template <class Mesh, class T>
   struct kernel {
@@ -145,21 +160,8 @@ struct composed_nabla4_interpolate_verts2cells {
   };
 };
 
-struct composed_one_cell : composed_nabla4_interpolate_verts2cells<true> {
-  static constexpr access only = access::strided;
-};
-
-template <class Backend>
-void register_nabla4_interpolate_verts2cells_composed(registry& r) {
-  variant_info info{
-      .chain = "nabla4_interpolate_verts2cells",
-      .schedule = "kloop",
-      .fusion = "composed",
-      .description = "one stencil of 39 weights a cell, composed once for all levels"};
-  add_gpu_variant<Backend, composed_nabla4_interpolate_verts2cells<false>>(r, info);
-  info.feature = "one_cell";
-  info.description += ", one cell a thread";
-  add_gpu_variant<Backend, composed_one_cell>(r, info);
-}
+using nabla4_interpolate_verts2cells_composed_variants =
+    kernel_list<composed_nabla4_interpolate_verts2cells<false>,
+                composed_nabla4_interpolate_verts2cells<true>>;
 
 }  // namespace icobench::kernels

@@ -13,24 +13,32 @@
 // (984 with 40 levels, 1209 with registers capped), one did.
 #pragma once
 
-#include <shared/cells_of_point.hpp>
-#include <shared/composed_vertex.hpp>
-#include <shared/levels.hpp>
-#include <shared/tile.hpp>
+#include <icobench/kernels/shared/cells_of_point.hpp>
+#include <icobench/kernels/shared/composed_vertex.hpp>
+#include <icobench/kernels/shared/levels.hpp>
+#include <icobench/kernels/shared/tile.hpp>
 
 namespace icobench::kernels {
 
 struct composed_cached_verts2cells {
+  static constexpr kernel_info info{
+      .chain = "nabla4_interpolate_verts2cells",
+      .schedule = "kloop",
+      .fusion = "composed_cached",
+      .description = "two stencils composed, on a tile into shared memory, then verts2cells",
+      .written_for = meshes::strided};
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
   using compiled = compiled_list<compiled_for<>>;
-  static constexpr access only = access::strided;
   ICOBENCH_FUNCTION static constexpr overlap halo() { return {0, 1, 0, 1}; }
-  static constexpr launch tuned(access) { return {.block = {16, 8, 1}, .levels = 0}; }
+  static constexpr launch tuned(access, precision) { return {.block = {16, 8, 1}, .levels = 0}; }
   static constexpr int batch = 4;  // levels between two barriers
   template <class Mesh, class T>
   static std::size_t shared_bytes(const launch& l) {
     return 2 * batch * 2 * std::size_t(l.block.volume()) * sizeof(T);
   }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{
+      .halo = halo(), .field_alignment = 2, .shared_bytes = &shared_bytes<Mesh, T>};
 
   template <class Mesh, class T>
   struct kernel {
@@ -92,13 +100,7 @@ struct composed_cached_verts2cells {
   };
 };
 
-template <class Backend>
-void register_nabla4_interpolate_verts2cells_composed_cached(registry& r) {
-  add_gpu_variant<Backend, composed_cached_verts2cells>(
-      r, {.chain = "nabla4_interpolate_verts2cells",
-          .schedule = "kloop",
-          .fusion = "composed_cached",
-          .description = "two stencils composed, on a tile into shared memory, then verts2cells"});
-}
+using nabla4_interpolate_verts2cells_composed_cached_variants =
+    kernel_list<composed_cached_verts2cells>;
 
 }  // namespace icobench::kernels

@@ -5,13 +5,18 @@
 // costs.
 #pragma once
 
-#include <shared/edges_of_vertex.hpp>
-#include <shared/points.hpp>
+#include <icobench/kernels/shared/edges_of_vertex.hpp>
+#include <icobench/kernels/shared/points.hpp>
 
 namespace icobench::kernels {
 
 template <layout L>
 struct cpu_inlined_nabla4_interpolate_verts2cells {
+  static constexpr kernel_info info{
+      .chain = "nabla4_interpolate_verts2cells",
+      .schedule = L == layout::ifirst ? "ifirst" : "kfirst",
+      .fusion = "inlined",
+      .description = "each cell evaluates its three corners and their edges"};
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
   static constexpr layout memory = L;
   static constexpr launch tuned() { return {.block = {2048, 1, 1}}; }
@@ -75,17 +80,8 @@ struct cpu_inlined_nabla4_interpolate_verts2cells {
   }
 };
 
-template <class Backend>
-void register_nabla4_interpolate_verts2cells_cpu_inlined(registry& r) {
-  const auto add = [&]<layout L>() {
-    add_cpu_variant<cpu_inlined_nabla4_interpolate_verts2cells<L>>(
-        r, {.chain = "nabla4_interpolate_verts2cells",
-            .schedule = std::string(to_string(L)),
-            .fusion = "inlined",
-            .description = "each cell evaluates its three corners and their edges"});
-  };
-  add.template operator()<layout::ifirst>();
-  add.template operator()<layout::kfirst>();
-}
+using nabla4_interpolate_verts2cells_cpu_inlined_variants =
+    kernel_list<cpu_inlined_nabla4_interpolate_verts2cells<layout::ifirst>,
+                cpu_inlined_nabla4_interpolate_verts2cells<layout::kfirst>>;
 
 }  // namespace icobench::kernels

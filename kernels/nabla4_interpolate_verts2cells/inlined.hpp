@@ -10,21 +10,29 @@
 // may spill (min_blocks=2, min_blocks=3): registers capped, for tuning
 #pragma once
 
-#include <shared/cells_of_point.hpp>
-#include <shared/edges_of_vertex.hpp>
-#include <shared/nabla4_interpolate_verts2cells.hpp>
+#include <icobench/kernels/shared/cells_of_point.hpp>
+#include <icobench/kernels/shared/edges_of_vertex.hpp>
+#include <icobench/kernels/shared/levels.hpp>
 
 namespace icobench::kernels {
 
 template <bool walks>
 struct inlined_nabla4_interpolate_verts2cells {
+  static constexpr kernel_info info{
+      .chain = "nabla4_interpolate_verts2cells",
+      .schedule = walks ? "kloop" : "naive",
+      .fusion = "inlined",
+      .description = "each cell evaluates its three corners and they their six edges"};
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
   using compiled = compiled_list<compiled_for<2>, compiled_for<3>>;
-  static constexpr launch tuned(access a) {
+  static constexpr launch tuned(access a, precision) {
     return {
         .block = {32, 1, 8}, .levels = walks ? 0 : 1, .min_blocks = a == access::strided ? 2 : 3};
   }
-  static std::string reject(const launch& l) { return walks ? "" : one_level_only(l); }
+  static constexpr const char* reject(const launch& l) { return walks ? "" : one_level_only(l); }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{
+      .field_alignment = Mesh::kind == access::strided ? 2 : 1, .reject = &reject};
 
   template <class Mesh, class T>
   struct kernel {
@@ -62,11 +70,8 @@ struct inlined_nabla4_interpolate_verts2cells {
   };
 };
 
-template <class Backend>
-void register_nabla4_interpolate_verts2cells_inlined(registry& r) {
-  add_naive_and_kloop<Backend, inlined_nabla4_interpolate_verts2cells>(
-      r, {.fusion = "inlined",
-          .description = "each cell evaluates its three corners and they their six edges"});
-}
+using nabla4_interpolate_verts2cells_inlined_variants =
+    kernel_list<inlined_nabla4_interpolate_verts2cells<false>,
+                inlined_nabla4_interpolate_verts2cells<true>>;
 
 }  // namespace icobench::kernels

@@ -14,17 +14,26 @@
 // may spill (min_blocks=2, min_blocks=3): registers capped, for tuning
 #pragma once
 
-#include <shared/cells_around.hpp>
-#include <shared/nabla4_interpolate_verts2cells.hpp>
+#include <icobench/kernels/shared/cells_around.hpp>
+#include <icobench/kernels/shared/levels.hpp>
 
 namespace icobench::kernels {
 
 template <bool walks, bool one_cell>
 struct inlined_c2v {
+  static constexpr kernel_info info{
+      .chain = "nabla4_interpolate_verts2cells",
+      .schedule = walks ? "kloop" : "naive",
+      .fusion = "inlined_c2v",
+      .feature = one_cell ? "one_cell" : "",
+      .description = one_cell
+                         ? "one cell a thread, rows of threads for upward and downward cells"
+                         : "each cell (strided: both cells of a vertex) evaluates distinct edges",
+      .written_for = one_cell ? meshes::strided : meshes::all};
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
   using compiled = std::conditional_t<one_cell, compiled_list<compiled_for<2>>,
                                       compiled_list<compiled_for<2>, compiled_for<3>>>;
-  static constexpr launch tuned(access a) {
+  static constexpr launch tuned(access a, precision) {
     if (a == access::indirect) {
       return {.block = {32, 1, 4}, .levels = walks ? 0 : 1, .min_blocks = 3};
     }
@@ -32,15 +41,21 @@ struct inlined_c2v {
     if (!walks) { return {.block = {16, 1, 4}, .min_blocks = 2}; }
     return {.block = {32, 1, 8}, .levels = 0, .min_blocks = 2, .order = block_order::points_first};
   }
-  static std::string reject(const launch& l) { return walks ? "" : one_level_only(l); }
+  static constexpr const char* reject(const launch& l) { return walks ? "" : one_level_only(l); }
   template <class Mesh, class T>
   static std::size_t shared_bytes(const launch& l) {
     return Mesh::kind == access::indirect ? column<T, 39>::block_bytes(l.block) : 0;
   }
-  template <class Domain>
-  static gpu::extent3 points(const Domain& d) {
+  template <class Mesh>
+  static gpu::extent3 threads(const Mesh&, const typename Mesh::domain& d) {
     return {unsigned(d.extent_x()), unsigned(d.extent_y()) * (one_cell ? 2 : 1), 1};
   }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{
+      .field_alignment = Mesh::kind == access::strided ? 2 : 1,
+      .reject = &reject,
+      .shared_bytes = &shared_bytes<Mesh, T>,
+      .threads = &threads<Mesh>};
 
   template <class Mesh, class T>
   struct kernel {
@@ -124,22 +139,8 @@ struct inlined_c2v {
   };
 };
 
-template <bool walks>
-struct inlined_c2v_default : inlined_c2v<walks, false> {};
-template <bool walks>
-struct inlined_c2v_one_cell : inlined_c2v<walks, true> {
-  static constexpr access only = access::strided;
-};
-
-template <class Backend>
-void register_nabla4_interpolate_verts2cells_inlined_c2v(registry& r) {
-  add_naive_and_kloop<Backend, inlined_c2v_default>(
-      r, {.fusion = "inlined_c2v",
-          .description = "each cell (strided: both cells of a vertex) evaluates distinct edges"});
-  add_naive_and_kloop<Backend, inlined_c2v_one_cell>(
-      r, {.fusion = "inlined_c2v",
-          .feature = "one_cell",
-          .description = "one cell a thread, rows of threads for upward and downward cells"});
-}
+using nabla4_interpolate_verts2cells_inlined_c2v_variants =
+    kernel_list<inlined_c2v<false, false>, inlined_c2v<true, false>, inlined_c2v<false, true>,
+                inlined_c2v<true, true>>;
 
 }  // namespace icobench::kernels

@@ -17,23 +17,36 @@
 // may spill (min_blocks=2): registers capped for more warps
 #pragma once
 
-#include <shared/cells_of_point.hpp>
-#include <shared/edges_of_point.hpp>
-#include <shared/nabla4_interpolate_verts2cells.hpp>
-#include <shared/tile.hpp>
+#include <icobench/kernels/shared/cells_of_point.hpp>
+#include <icobench/kernels/shared/edges_of_point.hpp>
+#include <icobench/kernels/shared/levels.hpp>
+#include <icobench/kernels/shared/tile.hpp>
 
 namespace icobench::kernels {
 
-template <bool nabla4_only>
+template <bool nabla4_only, bool walks>
 struct inlined_cached_verts2cells {
+  static constexpr kernel_info info{
+      .chain = "nabla4_interpolate_verts2cells",
+      .schedule = walks ? "kloop" : "naive",
+      .fusion = "inlined_cached",
+      .feature = nabla4_only ? "nabla4_only" : "",
+      .description =
+          nabla4_only ? "nabla4 on a tile into shared memory, each thread the corners of its cells"
+                      : "nabla4 and interpolate on a tile into shared memory",
+      .written_for = meshes::strided};
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
   using compiled = compiled_list<compiled_for<nabla4_only ? 1 : 2>>;
-  static constexpr access only = access::strided;
   ICOBENCH_FUNCTION static constexpr overlap halo() { return {1, 1, 1, 2}; }
-  static constexpr launch tuned(access) {
-    return {.block = {32, 8, 1}, .levels = nabla4_only ? 8 : 6, .min_blocks = nabla4_only ? 1 : 2};
+  static constexpr launch tuned(access, precision) {
+    return {.block = {32, 8, 1},
+            .levels = !walks        ? 1
+                      : nabla4_only ? 8
+                                    : 6,
+            .min_blocks = nabla4_only ? 1 : 2};
   }
-  static std::string reject(const launch& l) {
+  static constexpr const char* reject(const launch& l) {
+    if (!walks) { return one_level_only(l); }
     return l.levels == 0 ? "a block keeps its levels in shared memory: say how many" : "";
   }
   static constexpr int planes = nabla4_only ? 3 : 5;  // a level: three edges, p_u, p_v
@@ -41,6 +54,11 @@ struct inlined_cached_verts2cells {
   static std::size_t shared_bytes(const launch& l) {
     return planes * std::size_t(l.block.volume()) * unsigned(l.levels) * sizeof(T);
   }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{.halo = halo(),
+                                              .field_alignment = 2,
+                                              .reject = &reject,
+                                              .shared_bytes = &shared_bytes<Mesh, T>};
 
   template <class Mesh, class T>
   struct kernel {
@@ -133,30 +151,8 @@ struct inlined_cached_verts2cells {
 };
 
 // The same kernels for one level.
-template <bool nabla4_only, bool walks>
-struct inlined_cached_as : inlined_cached_verts2cells<nabla4_only> {};
-template <bool nabla4_only>
-struct inlined_cached_as<nabla4_only, false> : inlined_cached_verts2cells<nabla4_only> {
-  static constexpr launch tuned(access) {
-    return {.block = {32, 8, 1}, .min_blocks = nabla4_only ? 1 : 2};
-  }
-  static std::string reject(const launch& l) { return one_level_only(l); }
-};
-template <bool walks>
-struct inlined_cached_both : inlined_cached_as<false, walks> {};
-template <bool walks>
-struct inlined_cached_nabla4 : inlined_cached_as<true, walks> {};
-
-template <class Backend>
-void register_nabla4_interpolate_verts2cells_inlined_cached(registry& r) {
-  add_naive_and_kloop<Backend, inlined_cached_both>(
-      r, {.fusion = "inlined_cached",
-          .description = "nabla4 and interpolate on a tile into shared memory"});
-  add_naive_and_kloop<Backend, inlined_cached_nabla4>(
-      r,
-      {.fusion = "inlined_cached",
-       .feature = "nabla4_only",
-       .description = "nabla4 on a tile into shared memory, each thread the corners of its cells"});
-}
+using nabla4_interpolate_verts2cells_inlined_cached_variants =
+    kernel_list<inlined_cached_verts2cells<false, false>, inlined_cached_verts2cells<false, true>,
+                inlined_cached_verts2cells<true, false>, inlined_cached_verts2cells<true, true>>;
 
 }  // namespace icobench::kernels

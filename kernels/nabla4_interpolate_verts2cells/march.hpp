@@ -44,7 +44,7 @@
 // may spill (architecture=gfx90a): seven scalar registers, to lanes of vectors
 #pragma once
 
-#include <shared/march.hpp>
+#include <icobench/kernels/shared/march.hpp>
 
 namespace icobench::kernels {
 
@@ -52,6 +52,8 @@ template <bool bulk, class... Compiled>
 struct march_to_cells
     : marching<march_chain<false, stage::nabla4, stage::interpolate, stage::verts2cells>, bulk,
                Compiled...> {
+  static constexpr kernel_info info =
+      march_info<bulk, Compiled...>("nabla4_interpolate_verts2cells", "inlined_cached");
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
 
   template <class Mesh, class T>
@@ -70,14 +72,14 @@ struct march_to_cells
   };
 };
 
-template <class Backend>
-void register_nabla4_interpolate_verts2cells_march(registry& r) {
-  add_marches<Backend, march_to_cells,
-              compiled_list<compiled_in<float, compiled_shape<128, 1, 3, 7>>,
-                            compiled_shape<64, 1, 4, 5>, compiled_shape<128, 1, 2, 5>>,
-              compiled_list<compiled_in<float, compiled_shape<128, 1, 3, 7, 2>>,
-                            compiled_shape<64, 1, 4, 5, 4>, compiled_shape<128, 1, 2, 5, 8>>>(
-      r, march_info("nabla4_interpolate_verts2cells", "inlined_cached"));
-}
+using march_to_cells_direct = march_to_cells<false, compiled_shape<64, 1, 2, 4>>;
+using march_to_cells_bulk =
+    march_to_cells<true, compiled_in<float, compiled_shape<128, 1, 3, 7>>,
+                   compiled_shape<64, 1, 4, 5>, compiled_shape<128, 1, 2, 5>>;
+using march_to_cells_multicast =
+    march_to_cells<true, compiled_in<float, compiled_shape<128, 1, 3, 7, 2>>,
+                   compiled_shape<64, 1, 4, 5, 4>, compiled_shape<128, 1, 2, 5, 8>>;
+using nabla4_interpolate_verts2cells_march_variants =
+    kernel_list<march_to_cells_direct, march_to_cells_bulk, march_to_cells_multicast>;
 
 }  // namespace icobench::kernels

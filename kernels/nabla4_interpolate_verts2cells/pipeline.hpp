@@ -9,14 +9,24 @@
 // tensor 789 (241), 16 bytes 1126 (335).
 #pragma once
 
-#include <shared/pipeline.hpp>
+#include <icobench/kernels/shared/pipeline.hpp>
 
 namespace icobench::kernels {
 
 template <bool boxes, class... Compiled>
 struct pipeline_to_cells : pipelined<true, false, boxes, Compiled...> {
+  using base = pipelined<true, false, boxes, Compiled...>;
+  static constexpr kernel_info info{
+      .chain = "nabla4_interpolate_verts2cells",
+      .schedule = "kloop",
+      .fusion = "inlined_cached",
+      .feature = boxes ? "tensor" : "pipeline",
+      .description = boxes ? "the same with boxes of tensor maps"
+                           : "tiles of u, v and z copied to shared memory levels ahead",
+      .written_for = meshes::strided_per_orientation,
+      .bulk_copies = boxes};
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
-  static constexpr launch tuned(access) {
+  static constexpr launch tuned(access, precision) {
     return {.block = {32, 8, 1}, .levels = 40, .stages = 3, .copy_bytes = boxes ? 0 : 16};
   }
 
@@ -35,24 +45,19 @@ struct pipeline_to_cells : pipelined<true, false, boxes, Compiled...> {
       pipeline_to_cells::template run<Choice, T>(*this, t);
     }
   };
+
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{
+      .halo = base::halo(),
+      .field_alignment = 16 / int(sizeof(T)),
+      .reject = &base::reject,
+      .shared_bytes = &base::template shared_bytes<T>,
+      .set_boxes = boxes ? &base::template set_boxes<kernel<Mesh, T>> : nullptr};
 };
 
-template <class Backend>
-void register_nabla4_interpolate_verts2cells_pipeline(registry& r) {
-  variant_info info{.chain = "nabla4_interpolate_verts2cells",
-                    .schedule = "kloop",
-                    .fusion = "inlined_cached",
-                    .feature = "pipeline",
-                    .description = "tiles of u, v and z copied to shared memory levels ahead"};
-  add_gpu_variant<
-      Backend, pipeline_to_cells<false, compiled_pipeline<32, 8, 3, 16>,
-                                 compiled_pipeline<32, 8, 2, 16>, compiled_pipeline<32, 8, 3, 8>>>(
-      r, info);
-  info.feature = "tensor";
-  info.description = "the same with boxes of tensor maps";
-  add_if_bulk_copies<
-      Backend, pipeline_to_cells<true, compiled_pipeline<32, 8, 3>, compiled_pipeline<32, 8, 2>>>(
-      r, info);
-}
+using nabla4_interpolate_verts2cells_pipeline_variants =
+    kernel_list<pipeline_to_cells<false, compiled_pipeline<32, 8, 3, 16>,
+                                  compiled_pipeline<32, 8, 2, 16>, compiled_pipeline<32, 8, 3, 8>>,
+                pipeline_to_cells<true, compiled_pipeline<32, 8, 3>, compiled_pipeline<32, 8, 2>>>;
 
 }  // namespace icobench::kernels

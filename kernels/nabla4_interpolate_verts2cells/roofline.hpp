@@ -9,18 +9,27 @@
 // may spill (ordering=per_orientation, architecture=gfx90a): four registers, capped for more warps
 #pragma once
 
-#include <shared/cells_of_point.hpp>
-#include <shared/roofline.hpp>
+#include <icobench/kernels/shared/cells_of_point.hpp>
+#include <icobench/kernels/shared/roofline.hpp>
 
 namespace icobench::kernels {
 
 struct roofline_to_cells {
+  static constexpr kernel_info info{
+      .chain = "nabla4_interpolate_verts2cells",
+      .schedule = "kloop",
+      .fusion = "roofline",
+      .description = "reads and writes what the chain has to, computes sums: a bound",
+      .written_for = meshes::strided,
+      .roofline = true};
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
   using compiled = compiled_list<compiled_for<4>>;
-  static constexpr access only = access::strided;
-  static constexpr launch tuned(access) {
+  static constexpr launch tuned(access, precision) {
     return {.block = {128, 1, 1}, .levels = 40, .min_blocks = 4};
   }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{.field_alignment =
+                                                  Mesh::kind == access::strided ? 2 : 1};
 
   template <class Mesh, class T>
   struct kernel {
@@ -53,14 +62,6 @@ struct roofline_to_cells {
   };
 };
 
-template <class Backend>
-void register_nabla4_interpolate_verts2cells_roofline(registry& r) {
-  add_gpu_variant<Backend, roofline_to_cells>(
-      r, {.chain = "nabla4_interpolate_verts2cells",
-          .schedule = "kloop",
-          .fusion = "roofline",
-          .description = "reads and writes what the chain has to, computes sums: a bound",
-          .roofline = true});
-}
+using nabla4_interpolate_verts2cells_roofline_variants = kernel_list<roofline_to_cells>;
 
 }  // namespace icobench::kernels

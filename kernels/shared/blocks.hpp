@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-#include <shared/composed_vertex.hpp>
-#include <shared/levels.hpp>
+#include <icobench/kernels/shared/composed_vertex.hpp>
+#include <icobench/kernels/shared/levels.hpp>
 
 namespace icobench::kernels {
 
@@ -314,24 +314,27 @@ template <bool cells>
 struct in_blocks {
   static constexpr auto threads = unsigned(block_vertices);
   using compiled = compiled_list<compiled_for_threads<threads, 2>>;
-  static constexpr access only = access::indirect;
   // Levels between two barriers, and how many such batches are copied ahead.
   static constexpr int batch = cells ? 1 : 2, ahead = cells ? 2 : 1;
-  static constexpr launch tuned(access) {
+  static constexpr launch tuned(access, precision) {
     return {.block = {threads, 1, 1}, .levels = 0, .min_blocks = 2};
   }
-  static std::string reject(const launch& l) {
+  static constexpr const char* reject(const launch& l) {
+    static_assert(threads == 192, "the number stands in the text");
     if (l.block == gpu::extent3{threads, 1, 1}) { return ""; }
-    return "the tables are made for blocks of " + std::to_string(threads) + " threads";
+    return "the tables are made for blocks of 192 threads";
   }
-  template <layout L>
-  static gpu::extent3 points(const indirect_mesh<L>& mesh) {
+  template <class Mesh>
+  static gpu::extent3 all_threads(const Mesh& mesh, const typename Mesh::domain&) {
     return {unsigned(mesh.blocks.blocks) * threads, 1, 1};
   }
-  template <class Mesh, class T>
+  template <class T>
   static std::size_t shared_bytes(const launch&) {
     return block_memory<T, batch, ahead, cells>::bytes;
   }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{
+      .reject = &reject, .shared_bytes = &shared_bytes<T>, .threads = &all_threads<Mesh>};
 
   template <class T, class Operands, class Thread>
   ICOBENCH_DEVICE static void run(const Operands& f, const Thread& t) {

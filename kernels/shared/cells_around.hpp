@@ -2,8 +2,8 @@
 // vertices and edges, and who uses which.
 #pragma once
 
-#include <shared/cells_of_point.hpp>
-#include <shared/column.hpp>
+#include <icobench/kernels/shared/cells_of_point.hpp>
+#include <icobench/kernels/shared/column.hpp>
 
 namespace icobench::kernels {
 

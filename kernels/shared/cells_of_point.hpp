@@ -1,7 +1,7 @@
 // What the GPU variants of verts2cells share: the cells of a point at one level.
 #pragma once
 
-#include <icobench/gpu_variant.hpp>
+#include <icobench/kernel.hpp>
 
 namespace icobench::kernels {
 
@@ -11,7 +11,7 @@ template <int count, class T>
 ICOBENCH_FUNCTION inline void store_cells(const verts2cells_operands<T>& f, index_t first,
                                           index_t k, const T (&result)[count]) {
   if constexpr (count == 2) {
-    gpu::store_pair(f.out.address(first, k), result[0], result[1], f.out.caching != hint::cached);
+    gpu::store_pair_streaming(f.out.address(first, k), result[0], result[1]);
   } else {
     f.out(first, k) = result[0];
   }

@@ -1,7 +1,7 @@
 // Values of a thread that are indexed by numbers known at run time only.
 #pragma once
 
-#include <icobench/gpu_variant.hpp>
+#include <icobench/kernel.hpp>
 
 namespace icobench::kernels {
 

@@ -1,7 +1,7 @@
 // nabla4 and interpolate composed to one stencil at a vertex.
 #pragma once
 
-#include <shared/column.hpp>
+#include <icobench/kernels/shared/column.hpp>
 
 namespace icobench::kernels {
 

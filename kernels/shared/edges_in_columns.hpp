@@ -1,7 +1,7 @@
 // nabla4 on the six edges of a vertex with its coefficients in shared memory.
 #pragma once
 
-#include <shared/column.hpp>
+#include <icobench/kernels/shared/column.hpp>
 
 namespace icobench::kernels {
 

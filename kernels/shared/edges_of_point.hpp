@@ -1,7 +1,7 @@
 // nabla4 on the edges that a point stands for: three of a vertex, or the one itself.
 #pragma once
 
-#include <icobench/gpu_variant.hpp>
+#include <icobench/kernel.hpp>
 
 namespace icobench::kernels {
 

@@ -1,7 +1,7 @@
 // nabla4 on the six edges of a vertex, evaluated where interpolate needs it ("inlined").
 #pragma once
 
-#include <icobench/gpu_variant.hpp>
+#include <icobench/kernel.hpp>
 
 namespace icobench::kernels {
 

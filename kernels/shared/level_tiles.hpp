@@ -1,7 +1,7 @@
 // u, v and z of a block's tile, copied level after level to shared memory some levels ahead.
 #pragma once
 
-#include <shared/tile.hpp>
+#include <icobench/kernels/shared/tile.hpp>
 
 namespace icobench::kernels {
 

@@ -1,7 +1,7 @@
 // The levels of a thread.
 #pragma once
 
-#include <icobench/gpu_variant.hpp>
+#include <icobench/kernel.hpp>
 
 namespace icobench::kernels {
 
@@ -21,9 +21,6 @@ ICOBENCH_DEVICE inline void for_levels(const Thread& t, index_t levels, F at) {
 // have to go through as many, whether the last one exists or not.
 template <class Thread>
 ICOBENCH_DEVICE inline index_t rounds(const Thread& t, index_t levels) {
-  if constexpr (requires { t.adjacent(); }) {
-    if (t.adjacent() > 0) { return t.adjacent(); }
-  }
   return (levels + index_t(t.extent_z()) - 1) / index_t(t.extent_z());
 }
 

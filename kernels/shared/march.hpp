@@ -8,8 +8,7 @@
 
 #include <algorithm>
 
-#include <shared/bulk_copies.hpp>
-#include <shared/march_rows.hpp>
+#include <icobench/kernels/shared/march_rows.hpp>
 
 namespace icobench::kernels {
 
@@ -273,9 +272,9 @@ class march {
                             t_.shuffle_down(p[q].v, 1, march_lanes)};
       const vector2<T> a = s[q].p, b = s[q].p_east;
       if (mine && rows_.has(q)) {
-        gpu::store_pair(f_.cell.out.address(2 * (v - f_.mesh.row), rows_.level(q)),
-                        up({{a.u, p[q].u, b.u}}, {{a.v, p[q].v, b.v}}),
-                        down({{b.u, p[q].u, east.u}}, {{b.v, p[q].v, east.v}}));
+        gpu::store_pair_streaming(f_.cell.out.address(2 * (v - f_.mesh.row), rows_.level(q)),
+                                  up({{a.u, p[q].u, b.u}}, {{a.v, p[q].v, b.v}}),
+                                  down({{b.u, p[q].u, east.u}}, {{b.v, p[q].v, east.v}}));
       }
       s[q].p = p[q];
       s[q].p_east = east;
@@ -292,29 +291,27 @@ class march {
 template <class Chain, bool bulk, class... Compiled>
 struct marching {
   using compiled = compiled_list<Compiled...>;
-  static constexpr access only = access::strided;
-  static constexpr ordering edges = ordering::per_orientation;
-  static constexpr bool bulk_copies = bulk;
   static constexpr bool clusters = ((Compiled::shape.cluster > 1) || ...);
 
   // The first shape that is compiled for a precision.
-  template <class T>
-  static constexpr launch tuned(access) {
-    static_assert((is_compiled_in<T, Compiled>() || ...));
+  static constexpr launch tuned(access, precision p) {
     launch first{};
-    ((is_compiled_in<T, Compiled>() && (first = Compiled::shape, true)) || ...);
+    const auto is_compiled = [p](auto shape) {
+      return p == precision::float64 ? is_compiled_in<double, decltype(shape)>()
+                                     : is_compiled_in<float, decltype(shape)>();
+    };
+    ((is_compiled(Compiled{}) && (first = Compiled::shape, true)) || ...);
     first.cluster = 0;
     return first;
   }
-  static std::string reject(const launch& l) {
+  static constexpr const char* reject(const launch& l) {
     const march_shape<Chain> shape{l};
     if (l.block.x % march_lanes != 0 || l.block.y != 1 || shape.columns % 2 != 0) {
-      return "a march has whole sections of 32 threads along x, results in an even number of " +
-             std::string("columns, and one thread along y");
+      return "a march has whole sections of 32 threads along x, results in an even number of "
+             "columns, and one thread along y";
     }
-    if (l.levels < 1 || l.levels > most_levels) {
-      return "a thread of a march has from 1 to " + std::to_string(most_levels) + " levels";
-    }
+    // More levels are not held in registers.
+    if (l.levels < 1 || l.levels > 16) { return "a thread of a march has from 1 to 16 levels"; }
     if (bulk && march_buffer<Chain, float>{l}.rows > shape.threads) {
       return "each row that is copied needs a thread";
     }
@@ -323,7 +320,7 @@ struct marching {
     }
     return "";
   }
-  template <class Mesh, class T>
+  template <class T>
   static constexpr std::size_t shared_bytes(const launch& l) {
     return bulk ? march_buffer<Chain, T>{l}.bytes : 0;
   }
@@ -339,6 +336,16 @@ struct marching {
     while (groups % size != 0) { size /= 2; }
     return unsigned(size);
   }
+  // Copies are of 16 bytes, from even columns; pairs of cells are stored at once.
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{.field_alignment = bulk ? 16 / int(sizeof(T))
+                                                                 : Chain::cells ? 2
+                                                                                : 1,
+                                              .row_alignment = bulk ? 2 : 1,
+                                              .reject = &reject,
+                                              .shared_bytes = &shared_bytes<T>,
+                                              .grid = &grid,
+                                              .cluster = &cluster};
 
   template <class Choice, class T, class Operands, class Thread>
   ICOBENCH_DEVICE static void run(const Operands& f, const Thread& t) {
@@ -347,35 +354,24 @@ struct marching {
                                     direct_rows<Operands, shape, Thread>>;
     march<Operands, shape, rows, Thread>(f, t).run();
   }
-
- private:
-  static constexpr int most_levels = 16;  // more are not held in registers
 };
 
-inline variant_info march_info(std::string_view chain, std::string_view fusion) {
-  return {.chain = std::string(chain),
+// Rows read directly, copied ahead, or copied ahead with coefficients for several blocks at once.
+template <bool bulk, class... Compiled>
+constexpr kernel_info march_info(const char* chain, const char* fusion) {
+  constexpr bool clusters = ((Compiled::shape.cluster > 1) || ...);
+  return {.chain = chain,
           .schedule = "march",
-          .fusion = std::string(fusion),
-          .description = "blocks march over rows and keep what earlier rows gave"};
-}
-
-template <class Backend, template <bool bulk, class... Compiled> class Family, class... Compiled>
-void add_bulk_march(registry& r, const variant_info& info, compiled_list<Compiled...>) {
-  add_if_bulk_copies<Backend, Family<true, Compiled...>>(r, info);
-}
-
-// Registers the three marches of a chain: rows read directly, copied ahead, and with coefficients
-// copied for several blocks at once, the latter two compiled for these shapes.
-template <class Backend, template <bool bulk, class... Compiled> class Family, class Bulk,
-          class Multicast>
-void add_marches(registry& r, variant_info info) {
-  add_gpu_variant<Backend, Family<false, compiled_shape<64, 1, 2, 4>>>(r, info);
-  info.feature = "bulk";
-  info.description = "a march whose rows are copied ahead to shared memory";
-  add_bulk_march<Backend, Family>(r, info, Bulk{});
-  info.feature = "multicast";
-  info.description = "a march with rows copied ahead, coefficients for a cluster of blocks at once";
-  add_bulk_march<Backend, Family>(r, info, Multicast{});
+          .fusion = fusion,
+          .feature = clusters ? "multicast"
+                     : bulk   ? "bulk"
+                              : "",
+          .description = clusters ? "a march with rows copied ahead, coefficients for a cluster of "
+                                    "blocks at once"
+                         : bulk   ? "a march whose rows are copied ahead to shared memory"
+                                  : "blocks march over rows and keep what earlier rows gave",
+          .written_for = meshes::strided_per_orientation,
+          .bulk_copies = bulk};
 }
 
 }  // namespace icobench::kernels

@@ -4,7 +4,7 @@
 // element, so what lies at an even id is one load or store of both; what lies beside it, two.
 #pragma once
 
-#include <shared/levels.hpp>
+#include <icobench/kernels/shared/levels.hpp>
 
 namespace icobench::kernels {
 
@@ -61,7 +61,8 @@ struct vertex_pair {
   bool has_first = false, has_second = false;
 
   ICOBENCH_FUNCTION static index_t first_column(const rectangle& d) { return d.i0 & ~1; }
-  static gpu::extent3 threads(const rectangle& d) {
+  template <class Mesh>
+  static gpu::extent3 threads(const Mesh&, const rectangle& d) {
     return {unsigned(d.i0 + d.ni - first_column(d) + 1) / 2, unsigned(d.nj), 1};
   }
 
@@ -79,7 +80,7 @@ struct vertex_pair {
   template <class T>
   ICOBENCH_FUNCTION void store(const view<T>& f, index_t id, index_t k, const two<T>& value) const {
     if (has_first && has_second) {
-      gpu::store_pair(f.address(id, k), value.first, value.second, f.caching == hint::streaming);
+      gpu::store_pair(f.address(id, k), value.first, value.second);
     } else if (has_first) {
       f(id, k) = value.first;
     } else {

@@ -3,9 +3,8 @@
 // each level. A thread keeps the coefficients of its point for all its levels.
 #pragma once
 
-#include <shared/bulk_copies.hpp>
-#include <shared/cells_of_point.hpp>
-#include <shared/level_tiles.hpp>
+#include <icobench/kernels/shared/cells_of_point.hpp>
+#include <icobench/kernels/shared/level_tiles.hpp>
 
 namespace icobench::kernels {
 
@@ -91,9 +90,8 @@ class pipeline {
       }
     } else if (k < end && point_.has_result) {
       const vector2<T> p = at_vertex_(edges_of_thread(threads(), results(n), me));
-      const bool streaming = f_.vertex.p_u.caching != hint::cached;
-      gpu::store(f_.vertex.p_u.address(point_.id, k), p.u, streaming);
-      gpu::store(f_.vertex.p_v.address(point_.id, k), p.v, streaming);
+      gpu::store_streaming(f_.vertex.p_u.address(point_.id, k), p.u);
+      gpu::store_streaming(f_.vertex.p_v.address(point_.id, k), p.v);
     }
   }
   ICOBENCH_DEVICE void compute_cells(index_t n, index_t k, index_t end) const {
@@ -119,9 +117,6 @@ class pipeline {
 template <bool cells, bool vertical, bool boxes, class... Compiled>
 struct pipelined {
   using compiled = compiled_list<Compiled...>;
-  static constexpr access only = access::strided;
-  static constexpr ordering edges = ordering::per_orientation;
-  static constexpr bool bulk_copies = boxes;
   ICOBENCH_FUNCTION static constexpr overlap halo() {
     return cells ? overlap{1, 1, 1, 2} : overlap{1, 0, 1, 1};
   }
@@ -132,7 +127,7 @@ struct pipelined {
   using tiles = std::conditional_t<boxes, box_tiles<Operands, Shape, T, Thread>,
                                    async_tiles<Operands, Shape, T, Thread>>;
 
-  static std::string reject(const launch& l) {
+  static constexpr const char* reject(const launch& l) {
     if (l.block.z != 1) { return "a block has threads for one level"; }
     if (l.stages < 2 || l.stages > 16) {
       return "levels in shared memory at once are from 2 to 16: stages=3";
@@ -145,15 +140,20 @@ struct pipelined {
     }
     return "";
   }
-  template <class Mesh, class T>
+  template <class T>
   static constexpr std::size_t shared_bytes(const launch& l) {
     return level_tile<T>{l}.bytes +
            2 * std::size_t(cells ? 5 : 3) * std::size_t(l.block.volume()) * sizeof(T);
   }
 
-  template <class Kernel, class F>
-  requires(boxes) static void describe_boxes(Kernel& kernel, const launch& l, F tensor_map) {
-    kernel.maps = make_level_maps(kernel.mesh, kernel.edge, kernel.levels, l, tensor_map);
+  template <class Kernel>
+  static void set_boxes(void* object, const launch& l, const gpu::processor& processor) {
+    auto& kernel = *static_cast<Kernel*>(object);
+    if constexpr (boxes) {
+      kernel.maps = make_level_maps(
+          kernel.mesh, kernel.edge, kernel.levels, l,
+          [&](const gpu::tensor_box& box) { return make_tensor_map(processor, box); });
+    }
   }
 
   template <class Shape, class T, class Operands, class Thread>

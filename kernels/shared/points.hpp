@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <icobench/cpu_variant.hpp>
+#include <icobench/loops.hpp>
 
 // Tells the compiler that the iterations of the loop that follows are independent. `omp simd` says
 // so too, but makes g++ keep the small arrays of the body in memory, one for each lane, and give
@@ -14,6 +14,13 @@
 #define ICOBENCH_SIMD _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define ICOBENCH_SIMD _Pragma("GCC ivdep")
+#endif
+
+// Iterations of the loop that follows are shared among threads, where the caller has OpenMP.
+#if defined(_OPENMP)
+#define ICOBENCH_PARALLEL_FOR _Pragma("omp parallel for schedule(static)")
+#else
+#define ICOBENCH_PARALLEL_FOR
 #endif
 
 namespace icobench::kernels {
@@ -31,14 +38,14 @@ void for_constants(F f) {
 // Runs body(point) for every point, points shared among the threads.
 template <ordering o, class Body>
 void for_each_point(const strided_mesh<o>& mesh, const rectangle& d, Body body) {
-#pragma omp parallel for schedule(static)
+  ICOBENCH_PARALLEL_FOR
   for (index_t j = 0; j < d.nj; ++j) {
     for (index_t i = 0; i < d.ni; ++i) { body((d.j0 + j) * mesh.row + d.i0 + i); }
   }
 }
 template <layout L, class Body>
 void for_each_point(const indirect_mesh<L>&, const range& d, Body body) {
-#pragma omp parallel for schedule(static)
+  ICOBENCH_PARALLEL_FOR
   for (index_t id = d.begin; id < d.end; ++id) { body(id); }
 }
 
@@ -63,14 +70,14 @@ struct tile_of_points {
 template <ordering o, class Body>
 void for_each_tile(const strided_mesh<o>& mesh, const rectangle& d, index_t points, Body body) {
   const index_t rows = std::max(1, points / d.ni);
-#pragma omp parallel for schedule(static)
+  ICOBENCH_PARALLEL_FOR
   for (index_t j = 0; j < d.nj; j += rows) {
     body(tile_of_points{(d.j0 + j) * mesh.row + d.i0, std::min(rows, d.nj - j), mesh.row, d.ni});
   }
 }
 template <layout L, class Body>
 void for_each_tile(const indirect_mesh<L>&, const range& d, index_t points, Body body) {
-#pragma omp parallel for schedule(static)
+  ICOBENCH_PARALLEL_FOR
   for (index_t first = d.begin; first < d.end; first += points) {
     body(tile_of_points{first, 1, 0, std::min(points, d.end - first)});
   }

@@ -1,7 +1,7 @@
 // What a chain has to read, without its neighbours: a bound in practice for its variants.
 #pragma once
 
-#include <shared/levels.hpp>
+#include <icobench/kernels/shared/levels.hpp>
 
 namespace icobench::kernels {
 

@@ -1,7 +1,7 @@
 // Blocks of threads as tiles of a strided rectangle that overlap, and what they compute together.
 #pragma once
 
-#include <shared/levels.hpp>
+#include <icobench/kernels/shared/levels.hpp>
 
 namespace icobench::kernels {
 

@@ -2,11 +2,15 @@
 // coefficients (48 bytes a cell) stay in the cache.
 #pragma once
 
-#include <shared/points.hpp>
+#include <icobench/kernels/shared/points.hpp>
 
 namespace icobench::kernels {
 
 struct verts2cells_ifirst {
+  static constexpr kernel_info info{
+      .chain = "verts2cells",
+      .schedule = "ifirst",
+      .description = "vector loops over a tile of contiguous points, level after level"};
   using computes = stages<stage::verts2cells>;
   static constexpr layout memory = layout::ifirst;
   static constexpr launch tuned() { return {.block = {2048, 1, 1}}; }
@@ -32,12 +36,6 @@ struct verts2cells_ifirst {
   }
 };
 
-template <class Backend>
-void register_verts2cells_cpu_ifirst(registry& r) {
-  add_cpu_variant<verts2cells_ifirst>(
-      r, {.chain = "verts2cells",
-          .schedule = "ifirst",
-          .description = "vector loops over a tile of contiguous points, level after level"});
-}
+using verts2cells_cpu_ifirst_variants = kernel_list<verts2cells_ifirst>;
 
 }  // namespace icobench::kernels

@@ -1,11 +1,15 @@
 // Points outermost, levels innermost and contiguous, coefficients in registers.
 #pragma once
 
-#include <shared/points.hpp>
+#include <icobench/kernels/shared/points.hpp>
 
 namespace icobench::kernels {
 
 struct verts2cells_kfirst {
+  static constexpr kernel_info info{
+      .chain = "verts2cells",
+      .schedule = "kfirst",
+      .description = "points outermost, vector loop over contiguous levels"};
   using computes = stages<stage::verts2cells>;
   static constexpr layout memory = layout::kfirst;
   static constexpr launch tuned() { return {}; }
@@ -27,12 +31,6 @@ struct verts2cells_kfirst {
   }
 };
 
-template <class Backend>
-void register_verts2cells_cpu_kfirst(registry& r) {
-  add_cpu_variant<verts2cells_kfirst>(
-      r, {.chain = "verts2cells",
-          .schedule = "kfirst",
-          .description = "points outermost, vector loop over contiguous levels"});
-}
+using verts2cells_cpu_kfirst_variants = kernel_list<verts2cells_kfirst>;
 
 }  // namespace icobench::kernels

@@ -4,18 +4,26 @@
 // levels.
 #pragma once
 
-#include <shared/cells_of_point.hpp>
-#include <shared/levels.hpp>
+#include <icobench/kernels/shared/cells_of_point.hpp>
+#include <icobench/kernels/shared/levels.hpp>
 
 namespace icobench::kernels {
 
 struct verts2cells_kloop {
+  static constexpr kernel_info info{
+      .chain = "verts2cells",
+      .schedule = "kloop",
+      .description = "a thread walks levels, coefficients and ids in registers"};
   using computes = stages<stage::verts2cells>;
   using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>>;
-  static constexpr launch tuned(access a) {
+  static constexpr launch tuned(access a, precision) {
     return a == access::strided ? launch{.block = {64, 2, 1}, .levels = 10}
                                 : launch{.block = {64, 1, 4}, .levels = 20};
   }
+
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{.field_alignment =
+                                                  Mesh::kind == access::strided ? 2 : 1};
 
   template <class Mesh, class T>
   struct kernel {
@@ -36,12 +44,6 @@ struct verts2cells_kloop {
   };
 };
 
-template <class Backend>
-void register_verts2cells_kloop(registry& r) {
-  add_gpu_variant<Backend, verts2cells_kloop>(
-      r, {.chain = "verts2cells",
-          .schedule = "kloop",
-          .description = "a thread walks levels, coefficients and ids in registers"});
-}
+using verts2cells_kloop_variants = kernel_list<verts2cells_kloop>;
 
 }  // namespace icobench::kernels

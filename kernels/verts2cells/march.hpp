@@ -5,12 +5,13 @@
 // 237 (65); kloop 258 (66).
 #pragma once
 
-#include <shared/march.hpp>
+#include <icobench/kernels/shared/march.hpp>
 
 namespace icobench::kernels {
 
 template <bool bulk, class... Compiled>
 struct march_of_cells : marching<march_chain<false, stage::verts2cells>, bulk, Compiled...> {
+  static constexpr kernel_info info = march_info<bulk, Compiled...>("verts2cells", "separate");
   using computes = stages<stage::verts2cells>;
 
   template <class Mesh, class T>
@@ -27,12 +28,12 @@ struct march_of_cells : marching<march_chain<false, stage::verts2cells>, bulk, C
   };
 };
 
-template <class Backend>
-void register_verts2cells_march(registry& r) {
-  add_marches<Backend, march_of_cells,
-              compiled_list<compiled_shape<128, 1, 2, 10>, compiled_shape<64, 1, 4, 10>>,
-              compiled_list<compiled_shape<128, 1, 2, 10, 4>, compiled_shape<64, 1, 4, 10, 4>>>(
-      r, march_info("verts2cells", "separate"));
-}
+using march_of_cells_direct = march_of_cells<false, compiled_shape<64, 1, 2, 4>>;
+using march_of_cells_bulk =
+    march_of_cells<true, compiled_shape<128, 1, 2, 10>, compiled_shape<64, 1, 4, 10>>;
+using march_of_cells_multicast =
+    march_of_cells<true, compiled_shape<128, 1, 2, 10, 4>, compiled_shape<64, 1, 4, 10, 4>>;
+using verts2cells_march_variants =
+    kernel_list<march_of_cells_direct, march_of_cells_bulk, march_of_cells_multicast>;
 
 }  // namespace icobench::kernels

@@ -4,18 +4,22 @@
 // level.
 #pragma once
 
-#include <shared/cells_of_point.hpp>
+#include <icobench/kernels/shared/cells_of_point.hpp>
 
 namespace icobench::kernels {
 
 struct verts2cells_naive {
+  static constexpr kernel_info info{
+      .chain = "verts2cells", .schedule = "naive", .description = "one thread a point and level"};
   using computes = stages<stage::verts2cells>;
   using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>>;
-  static constexpr launch tuned(access a) {
+  static constexpr launch tuned(access a, precision) {
     return {.block = {64, 1, 2},
             .tables = a == access::strided ? table_use::slots : table_use::rows};
   }
-  static std::string reject(const launch& l) { return one_level_only(l); }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{
+      .field_alignment = Mesh::kind == access::strided ? 2 : 1, .reject = &one_level_only};
 
   template <class Mesh, class T>
   struct kernel {
@@ -36,11 +40,6 @@ struct verts2cells_naive {
   };
 };
 
-template <class Backend>
-void register_verts2cells_naive(registry& r) {
-  add_gpu_variant<Backend, verts2cells_naive>(
-      r,
-      {.chain = "verts2cells", .schedule = "naive", .description = "one thread a point and level"});
-}
+using verts2cells_naive_variants = kernel_list<verts2cells_naive>;
 
 }  // namespace icobench::kernels

@@ -13,8 +13,10 @@ from icobench.command import BadInput
 
 SCHEMA = pathlib.Path(__file__).parents[2] / "src" / "tune" / "journal.schema.json"
 VERSION = "icobench-tuning-journal-1"
-AXES = ("block", "levels", "min_blocks", "order", "adjacent", "stores", "tables", "stages",
-        "constants", "grid", "cluster")
+# The choices of a launch and their defaults (include/icobench/launch_text.hpp).
+DEFAULTS = dict(block="", levels="1", min_blocks="1", order="by_size", tables="slots",
+                constants="none", stages="0", cluster="0", copy_bytes="0")
+AXES = tuple(DEFAULTS)
 
 
 @functools.cache
@@ -68,15 +70,13 @@ def problem(trial):
 
 
 def one_launch(text):
-    result = dict(block="", levels="1", min_blocks="1", order="by_size", adjacent="no",
-                  stores="by_kernel", tables="slots", stages="0", constants="none", grid="cover",
-                  cluster="0")
+    result = dict(DEFAULTS)
     for part in text.split(","):
         key, equals, value = part.partition("=")
-        if part == "adjacent":
-            result["adjacent"] = "yes"
-        else:
-            result[key if equals else "block"] = value if equals else part
+        if part == "adjacent" or equals and key not in DEFAULTS:
+            raise BadInput(f"launch {text}: '{part}' is no choice of launches (any more): the "
+                           "journal is of another version, search again")
+        result[key if equals else "block"] = value if equals else part
     return result
 
 

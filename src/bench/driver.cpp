@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include <icobench/prepare.hpp>
 #include <icobench/tuning_table.hpp>
 
 #include "grids/grid_file.hpp"
@@ -20,7 +21,6 @@
 #include "src/bench/selection.hpp"
 #include "src/bench/statistics.hpp"
 #include "src/formats/output_file.hpp"
-#include "src/gpu/launches.hpp"
 
 namespace icobench {
 namespace {
@@ -168,12 +168,7 @@ std::vector<launch> driver::launches_for(const variant& v, const implementation&
   std::vector<launch> result = parse_launches(text, v.name(), tuned(v, i));
   if (text.empty() || i.backend == "cpu") { return result; }
   for (const launch& l : result) {
-    if (l.persist != kept::nothing && options_.sampling_.cache == cache_mode::cold &&
-        options_.times()) {
-      throw input_error("--launch " + text + ": what it keeps outlives the eviction of a cold " +
-                        "cache: measure with --cache warm");
-    }
-    if (const std::string reason = block_rejection(l.block); !reason.empty()) {
+    if (const std::string reason = detail::block_rejection(l.block); !reason.empty()) {
       throw input_error("--launch " + text + ": " + reason);
     }
   }

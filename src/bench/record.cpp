@@ -153,7 +153,6 @@ json to_json(const record& r, const gpu::device_facts& device) {
   for (const launch& l : r.launches) { j["launches"].push_back(to_string(l)); }
   j["kernels"] = json::array();
   for (const auto& k : r.kernels) { j["kernels"].push_back(to_json(k, device)); }
-  if (!r.facts.empty()) { j["facts"] = r.facts; }
   j["traffic"] = {{"fused_bytes", r.traffic_.fused_bytes},
                   {"fused_written_bytes", r.traffic_.fused_written_bytes},
                   {"separate_bytes", r.traffic_.separate_bytes},
@@ -194,22 +193,18 @@ std::string marks_text(const record& r) {
 std::string summary(const record& r) {
   std::string text = r.name() + ": ";
   char numbers[96];
-  std::string facts;
-  for (const auto& [name, value] : r.facts) {
-    std::snprintf(numbers, sizeof numbers, ": %.3f", value);
-    facts += ", " + name + numbers;
-  }
+  std::string how;
   if (std::any_of(r.kernels.begin(), r.kernels.end(),
                   [](const auto& k) { return k.compiled_at_run_time; })) {
-    facts += ", compiled at run time";
+    how = ", compiled at run time";
   }
   if (r.status_ != status::ok) {
     return text + std::string(to_string(r.status_)) + (r.reason.empty() ? "" : ", " + r.reason) +
-           facts;
+           how;
   }
   std::snprintf(numbers, sizeof numbers, "%.1f us, %.1f %% of copy, %.1f %% of what ",
                 1e6 * r.seconds(), 100 * r.share_of_copy(), 100 * r.share_of_ceiling());
-  return text + numbers + std::string(r.floor().binding()) + " allows" + facts + marks_text(r);
+  return text + numbers + std::string(r.floor().binding()) + " allows" + how + marks_text(r);
 }
 
 std::string format_table(std::vector<const record*> ranked) {

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <icobench/registry.hpp>
+#include "src/catalogue/registry.hpp"
 
 #include "src/bench/machine_state.hpp"
 #include "src/bench/measure.hpp"
@@ -35,7 +35,6 @@ struct record {
   std::string grid;
   index_t levels = 0, halo = 0;
   std::vector<gpu::kernel_facts> kernels;
-  std::map<std::string, double> facts;  // see plan
   verification verified;
   traffic traffic_;
   sample_set samples;

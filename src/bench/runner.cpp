@@ -83,7 +83,6 @@ void runner::prepare(record& r) {
     throw;
   }
   r.kernels = p.kernels;
-  r.facts = p.facts;
   if (!r.verified.ok && !verify(r, resident, p)) { return; }
   if (options_.profile_once) { device.profile(r.name(), p.run); }
   const bool untimed_simt = i.backend == "simt" && !options_.times_simt;
@@ -106,8 +105,7 @@ void runner::prepare(record& r) {
     if (monitor) { r.machine.add(monitor->read()); }
   };
   r.status_ = status::stopped;
-  candidates_.push_back(
-      {&r, p.run, p.set_aside, sampler(device, p.run, options_.sampling_, read_machine)});
+  candidates_.push_back({&r, p.run, sampler(device, p.run, options_.sampling_, read_machine)});
 }
 
 bool runner::verify(record& r, resident_problem& resident, const plan& p) {
@@ -131,7 +129,6 @@ void runner::measure_candidates() {
     for (candidate* c : running) {
       if (interrupted()) { break; }
       try {
-        workspace_.device(c->result->implementation_->backend).set_aside(c->set_aside);
         c->samples.step();
       } catch (const gpu::device_error& error) {
         c->samples.stop();

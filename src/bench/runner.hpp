@@ -25,7 +25,6 @@ class runner {
   struct candidate {
     record* result;
     std::function<void()> work;
-    std::size_t set_aside;
     sampler samples;
   };
   void run_group(const std::vector<record*>&);

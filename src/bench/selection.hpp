@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include <icobench/registry.hpp>
+#include "src/catalogue/registry.hpp"
 
 #include "src/bench/workspace.hpp"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include <icobench/registry.hpp>
+#include "src/catalogue/registry.hpp"
 
 #include "src/bench/machine_state.hpp"
 #include "src/bench/measure.hpp"

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <iostream>
 
-#include <icobench/registry.hpp>
+#include "src/catalogue/registry.hpp"
 
 #include "src/bench/build_info.hpp"
 #include "src/bench/interrupt.hpp"

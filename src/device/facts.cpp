@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include <icobench/registry.hpp>
+#include "src/catalogue/registry.hpp"
 
 #include "grids/grid.hpp"
 
@@ -57,7 +57,6 @@ nlohmann::ordered_json to_json(const gpu::device_facts& f) {
           {"memory_bus_bits", f.memory_bus_bits},
           {"l2_bytes", f.l2_bytes},
           {"cache_bytes", f.cache_bytes},
-          {"persisting_cache_bytes", f.persisting_cache_bytes},
           {"shared_bytes_per_block", f.shared_bytes_per_block},
           {"shared_bytes_per_multiprocessor", f.shared_bytes_per_multiprocessor},
           {"unified_addressing", f.unified_addressing},
@@ -102,7 +101,6 @@ std::string format_facts(const gpu::device_facts& f) {
   number("memory bus", f.memory_bus_bits, 1, "bits");
   number("L2 cache", f.l2_bytes, kib, "KiB");
   number("last-level cache", f.cache_bytes, kib, "KiB");
-  number("cache that can be set aside", f.persisting_cache_bytes, kib, "KiB");
   number("shared memory of a block", f.shared_bytes_per_block, kib, "KiB");
   number("shared memory of a multiprocessor", f.shared_bytes_per_multiprocessor, kib, "KiB");
   yes("unified addressing", f.unified_addressing);

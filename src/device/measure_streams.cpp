@@ -3,7 +3,7 @@
 #include "src/bench/workspace.hpp"
 #include "src/device/device_bench.hpp"
 
-#include <icobench/registry.hpp>
+#include "src/catalogue/registry.hpp"
 
 namespace icobench {
 namespace {

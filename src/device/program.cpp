@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <icobench/registry.hpp>
+#include "src/catalogue/registry.hpp"
 
 #include "src/bench/run_program.hpp"
 #include "src/device/device_bench.hpp"

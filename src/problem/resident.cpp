@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include <icobench/registry.hpp>
+#include "src/catalogue/registry.hpp"
 
 #include "grids/blocks.hpp"
 #include "grids/tables.hpp"

@@ -21,38 +21,35 @@ std::string file_content(const std::filesystem::path& path) {
 
 }  // namespace
 
-header_folders header_folders::find() {
+header_folder header_folder::find() {
   namespace fs = std::filesystem;
   const char* const chosen = std::getenv("ICOBENCH_HEADERS");
   std::vector<std::string> places{ICOBENCH_HEADERS_BUILT, ICOBENCH_HEADERS_INSTALLED};
   if (chosen) { places = {chosen}; }
   std::string looked;
   for (const fs::path place : places) {
-    for (const auto& [include, kernels] : {std::pair(place / "include", place / "kernels"),
-                                           std::pair(place, place / "icobench" / "kernels")}) {
-      if (fs::exists(include / "icobench" / "gpu_variant.hpp") && fs::is_directory(kernels)) {
-        return {include.string(), kernels.string()};
-      }
+    const fs::path library = place / "icobench";
+    if (fs::exists(library / "kernel.hpp") && fs::is_directory(library / "kernels")) {
+      return {place.string()};
     }
     looked += (looked.empty() ? "" : " or ") + place.string();
   }
   throw gpu::device_error("the headers of icobench are not in " + looked +
-                          ": set ICOBENCH_HEADERS to the folder that has include and kernels");
+                          ": set ICOBENCH_HEADERS to the folder that has icobench/kernel.hpp");
 }
 
-std::string header_folders::hash() const {
+std::string header_folder::hash() const {
   namespace fs = std::filesystem;
   std::set<fs::path> files;
-  // Installed, `include` may be that of the whole system.
-  for (const std::string& folder : {include + "/icobench", kernels}) {
+  // Installed, `path` may be that of the whole system. In the source tree kernels/ is a link.
+  for (const fs::path& folder : {fs::path(path) / "icobench", fs::path(path) / "icobench/kernels"}) {
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
       if (entry.path().extension() == ".hpp") { files.insert(entry.path()); }
     }
   }
   std::uint64_t hash = hash_of("");
   for (const fs::path& file : files) {
-    const bool of_kernels = file.string().starts_with(kernels);
-    hash = hash_of(file.lexically_relative(of_kernels ? kernels : include).string(), hash);
+    hash = hash_of(file.lexically_relative(path).string(), hash);
     hash = hash_of(file_content(file), hash);
   }
   return hexadecimal(hash);

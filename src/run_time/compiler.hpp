@@ -13,13 +13,13 @@
 namespace icobench {
 
 // Where a compiler at run time finds the library's headers.
-struct header_folders {
-  std::string include, kernels;
+struct header_folder {
+  std::string path;  // that has icobench/
 
-  // $ICOBENCH_HEADERS, else where this program was built or installed: a folder with include/ and
-  // kernels/, or an installed one with icobench/. Throws device_error, which says where it looked.
-  static header_folders find();
-  // Of all headers in them.
+  // $ICOBENCH_HEADERS, else where this program was built or installed. Throws device_error, which
+  // says where it looked.
+  static header_folder find();
+  // Of all headers in it.
   std::string hash() const;
 };
 

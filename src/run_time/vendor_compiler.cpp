@@ -14,8 +14,7 @@ using gpu::kernel_source;
 
 // Headers of the standard library that kernels include, all the same to these compilers.
 constexpr const char* standard_headers[] = {
-    "algorithm", "array",     "charconv", "cstddef",     "cstdint",     "functional", "map",
-    "memory",    "stdexcept", "string",   "string_view", "type_traits", "utility",    "vector"};
+    "algorithm", "cstddef", "cstdint", "type_traits"};
 
 // As a shell splits them: blanks between quotes are part of a word.
 std::vector<std::string> words_of(const std::string& text) {
@@ -38,7 +37,6 @@ std::string text_of(const kernel_source& s) {
   std::ostringstream text;
   text << "#define ICOBENCH_AT_RUN_TIME\n"
        << "#define ICOBENCH_INDEX_BITS " << ICOBENCH_INDEX_BITS << "\n"
-       << (s.constants.empty() ? "" : "#define ICOBENCH_KNOWN_WORDS\n")
        << "#include <icobench/gpu/native_kernel.hpp>\n"
        << "#include <" << s.header << ">\n"
        << "using kernel = " << s.type << ";\n"
@@ -180,8 +178,8 @@ std::string vendor_compiler::load() {
   version_ = vendor_.prefix + " " + std::to_string(major) + "." + std::to_string(minor) + " " +
              prepare(*library_, {major, minor});
   try {
-    folders_ = header_folders::find();
-    headers_hash_ = folders_.hash();
+    headers_ = header_folder::find();
+    headers_hash_ = headers_.hash();
   } catch (const std::exception& error) { return nothing + ": " + error.what(); }
   return "";
 }
@@ -189,8 +187,7 @@ std::string vendor_compiler::load() {
 std::vector<std::string> vendor_compiler::all_options(const std::string& architecture) const {
   std::vector<std::string> all = options();
   all.insert(all.end(), flags_.begin(), flags_.end());
-  all.insert(all.end(), {"--gpu-architecture=" + target_of(architecture), "-I" + folders_.include,
-                         "-I" + folders_.kernels});
+  all.insert(all.end(), {"--gpu-architecture=" + target_of(architecture), "-I" + headers_.path});
   return all;
 }
 

@@ -106,7 +106,7 @@ class vendor_compiler : public gpu::kernel_compiler {
   std::optional<detail::library> library_;
   std::optional<functions> api_;
   std::string version_;
-  header_folders folders_;
+  header_folder headers_;
   std::string headers_hash_;
   std::mutex mutex_;
   std::map<std::pair<gpu::kernel_source, std::string>, std::shared_future<result>> kernels_;

@@ -69,21 +69,22 @@ tune_options parse(int argc, char** argv) {
       ->excludes("--table")
       ->excludes("--chain");
   std::vector<std::string> axes;
+  const std::vector<std::string_view> choices = launch_choice_names();
+  std::string names;
+  for (const std::string_view name : choices) { names += std::string(name) + ", "; }
   app.add_option(
          "--axes", axes,
-         "vary only these, separated by commas: block, levels, min_blocks, order, adjacent, "
-         "stores, loads, tables, stages, constants, grid [all]")
+         "vary only these, separated by commas: " + names.substr(0, names.size() - 2) + " [all]")
       ->delimiter(',')
-      ->check(CLI::IsMember(
-          std::set<std::string>(std::begin(launch_choice_names), std::end(launch_choice_names))));
+      ->check(CLI::IsMember(std::set<std::string>(choices.begin(), choices.end())));
   app.add_flag("--part-warps", o.part_warps, "also blocks of half a warp, to see what they cost");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
     std::exit(app.exit(help));
   } catch (const CLI::ParseError& error) { throw input_error(error.what()); }
-  for (std::size_t n = 0; n < launch_choices && !axes.empty(); ++n) {
-    o.axes[n] = std::find(axes.begin(), axes.end(), launch_choice_names[n]) != axes.end();
+  for (std::size_t n = 0; n < launch_choice_count && !axes.empty(); ++n) {
+    o.axes[n] = std::find(axes.begin(), axes.end(), choices[n]) != axes.end();
   }
   if (o.grids.empty()) { o.grids = {"torus:298x257", "torus:594x514"}; }
   return o;

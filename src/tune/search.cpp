@@ -171,9 +171,9 @@ configuration configuration_space::repeated(const configuration& c) const {
 
 std::vector<configuration> configuration_space::along(const configuration& c,
                                                       std::size_t axis) const {
-  const std::size_t kernel = axis / launch_choices;
-  std::bitset<launch_choices> alone;
-  alone.set(axis % launch_choices);
+  const std::size_t kernel = axis / launch_choice_count;
+  std::bitset<launch_choice_count> alone;
+  alone.set(axis % launch_choice_count);
   std::vector<configuration> result;
   for (const launch& l : choices_[kernel]) {
     if (differing(l, c[kernel]) != alone) { continue; }

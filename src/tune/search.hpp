@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <icobench/launch_space.hpp>
+#include "src/catalogue/launch_space.hpp"
 
 namespace icobench {
 
@@ -30,7 +30,7 @@ class configuration_space {
   // Those that differ in one choice alone: the block, the levels, ... of one kernel (shared: of
   // all).
   std::vector<configuration> along(const configuration&, std::size_t axis) const;
-  std::size_t axes() const { return choices_.size() * launch_choices; }
+  std::size_t axes() const { return choices_.size() * launch_choice_count; }
 
  private:
   configuration_space(std::vector<std::vector<launch>> choices, std::size_t copies)

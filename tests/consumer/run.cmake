@@ -22,8 +22,14 @@ else()
 endif()
 if(CUDA_COMPILER)
   list(APPEND arguments -DCONSUMER_CUDA=ON -DCMAKE_CUDA_COMPILER=${CUDA_COMPILER}
-       -DCMAKE_CUDA_ARCHITECTURES=90)
+       -DCMAKE_CUDA_ARCHITECTURES=90a)
 endif()
 run(${configure} -S ${SOURCE_DIR}/tests/consumer -B ${BINARY_DIR}/consumer ${arguments})
 run(${CMAKE_COMMAND} --build ${BINARY_DIR}/consumer)
-run(${BINARY_DIR}/consumer/on_cpu) # on_gpu needs a GPU: compiled only
+run(${BINARY_DIR}/consumer/on_cpu)
+if(CUDA_COMPILER)
+  execute_process(COMMAND ${BINARY_DIR}/consumer/on_gpu RESULT_VARIABLE status)
+  if(NOT status MATCHES "^(0|77)$") # 77: no GPU
+    message(FATAL_ERROR "on_gpu: ${status}")
+  endif()
+endif()

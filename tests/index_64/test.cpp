@@ -3,14 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <icobench/gpu/simt_backend.hpp>
-#include <interpolate/kloop.hpp>
-#include <interpolate/naive.hpp>
-#include <nabla4/kloop.hpp>
-#include <nabla4/naive.hpp>
-#include <verts2cells/kloop.hpp>
-#include <verts2cells/naive.hpp>
+#include <icobench/kernels/interpolate/kloop.hpp>
+#include <icobench/kernels/interpolate/naive.hpp>
+#include <icobench/kernels/nabla4/kloop.hpp>
+#include <icobench/kernels/nabla4/naive.hpp>
+#include <icobench/kernels/verts2cells/kloop.hpp>
+#include <icobench/kernels/verts2cells/naive.hpp>
 
 #include "grids/torus.hpp"
+#include "src/catalogue/gpu_variant.hpp"
 #include "src/problem/resident.hpp"
 
 namespace icobench {
@@ -18,15 +19,18 @@ namespace {
 
 static_assert(sizeof(index_t) == 8);
 
+struct backend : gpu::simt_backend {
+  static constexpr std::string_view header = "";
+};
+
 const registry& variants() {
-  using gpu::simt_backend;
   registry& r = registry::collecting();
-  kernels::register_nabla4_kloop<simt_backend>(r);
-  kernels::register_nabla4_naive<simt_backend>(r);
-  kernels::register_interpolate_kloop<simt_backend>(r);
-  kernels::register_interpolate_naive<simt_backend>(r);
-  kernels::register_verts2cells_kloop<simt_backend>(r);
-  kernels::register_verts2cells_naive<simt_backend>(r);
+  add_variants<backend>(r, kernels::nabla4_kloop_variants{});
+  add_variants<backend>(r, kernels::nabla4_naive_variants{});
+  add_variants<backend>(r, kernels::interpolate_kloop_variants{});
+  add_variants<backend>(r, kernels::interpolate_naive_variants{});
+  add_variants<backend>(r, kernels::verts2cells_kloop_variants{});
+  add_variants<backend>(r, kernels::verts2cells_naive_variants{});
   return registry::instance();
 }
 

@@ -18,7 +18,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # 60 doubles a thread that are live at once, or 100 in shared memory, or next to nothing.
 KERNELS = """
 #pragma once
-#include <icobench/gpu_variant.hpp>
+#include <icobench/kernel.hpp>
 namespace icobench::kernels {
 template <int count, bool unused = false>
 struct tiny_many {

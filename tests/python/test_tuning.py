@@ -20,7 +20,7 @@ def trial(launches, microseconds=None, grid="torus:298x257", **changes):
 def search(grid="torus:298x257", factor=1):
     skipped = dict(status="skipped", reason="too many threads", registers=None, local_bytes=None)
     return [trial(DEFAULT, 100 * factor, grid), trial("64x1x2,levels=10", 80 * factor, grid),
-            trial("64x1x2,levels=10,adjacent", 90 * factor, grid),
+            trial("64x1x2,levels=10,order=points_first", 90 * factor, grid),
             trial("32,levels=20", 130 * factor, grid, local_bytes=8),
             trial("256x1x4,levels=20", None, grid, **skipped)]
 
@@ -58,7 +58,7 @@ class Tuning(support.ScriptTest):
 
     def test_other_axes_problems_and_thorough_times(self):
         both = search() + search("torus:594x514", 4)
-        texts, _ = self.draw(both, "--x", "adjacent", "--y", "levels")
+        texts, _ = self.draw(both, "--x", "order", "--y", "levels")
         self.assertIn("0.90", texts)
         self.assertEqual(sum(text.endswith("0.80 with 64x1x2,levels=10") for text in texts), 2)
         finals = [trial(DEFAULT, 100, stage="thorough"),
@@ -89,6 +89,8 @@ class Tuning(support.ScriptTest):
         self.assertIn("line 7: not valid JSON", refused(self.journal(search(), "{\n")))
         self.assertIn("default", refused(self.journal([trial("32", 1)])))
         self.assertIn("No such file", refused("absent.jsonl"))
+        former = self.journal(search() + [trial("32,adjacent", 1), trial("32,stores=cached", 1)])
+        self.assertIn("'adjacent' is no choice", refused(former))
         # What a killed program left of its last line does not matter.
         self.run_script("plot", "tuning", self.journal(search(), '{"variant": "nab'),
                         "--output", out)

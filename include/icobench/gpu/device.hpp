@@ -4,22 +4,15 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <icobench/gpu/kernel_compiler.hpp>
-#include <icobench/gpu/kernel_facts.hpp>
-#include <icobench/gpu/memory.hpp>
+#include <icobench/gpu/processor.hpp>
 
 namespace icobench::gpu {
-
-// The device or its runtime failed; the message carries the runtime's own words.
-class device_error : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 // What is unknown or does not exist is 0, "" or false.
 struct device_facts {
@@ -40,7 +33,6 @@ struct device_facts {
   int memory_bus_bits = 0;
   std::size_t l2_bytes = 0;
   std::size_t cache_bytes = 0;             // last level, a cache on the memory's side included
-  std::size_t persisting_cache_bytes = 0;  // what a launch may ask the L2 cache to keep
   std::size_t shared_bytes_per_block = 0;  // with opt-in
   std::size_t shared_bytes_per_multiprocessor = 0;
   bool unified_addressing = false;  // a pointer says by itself whose memory it is
@@ -74,25 +66,8 @@ class event {
   virtual double seconds_since(const event& start) const = 0;
 };
 
-// A kernel as the device's runtime knows it: compiled with the program, or part of an image.
-struct kernel_function {
-  const void* address = nullptr;
-  std::shared_ptr<void> image{};
-};
-
-// A launch but for the kernel and its argument.
-struct kernel_launch {
-  extent3 grid{}, block{};
-  std::size_t shared_bytes = 0;
-  unsigned cluster = 1;       // blocks along x that are one
-  memory_range kept{};        // what the L2 cache is to keep of memory,
-  std::size_t set_aside = 0;  // in the part set aside for that
-};
-
-class device {
+class device : public processor {
  public:
-  virtual ~device() = default;
-
   // Who compiles kernels for it at run time; without one (null) there are those that were compiled
   // with the program.
   void compile_with(std::shared_ptr<kernel_compiler> compiler) { compiler_ = std::move(compiler); }
@@ -100,6 +75,13 @@ class device {
 
   virtual std::string_view backend() const = 0;
   virtual device_facts facts() const = 0;
+  processor_limits limits() const override {
+    const device_facts f = facts();
+    return {f.architecture, f.multiprocessors, f.cache_bytes, f.shared_bytes_per_block,
+            f.bulk_copies};
+  }
+  // That of `on`, or the first one.
+  virtual stream_handle current_stream() const { return nullptr; }
 
   // Throws device_error, also for a kind that the device does not have.
   virtual void* allocate(std::size_t bytes, memory_kind = memory_kind::device) = 0;
@@ -114,36 +96,16 @@ class device {
   // Replaces what the caches hold by clean lines that nobody reads.
   virtual void evict_cache() = 0;
   virtual void synchronize() = 0;
-  // How much of the last-level cache is for what launches ask it to keep, until the next call. It
-  // is lost to all other accesses: with all that an H200 allows, nabla4/strided/kloop takes 1491
-  // instead of 518 us at 594x514.
-  virtual void set_aside(std::size_t) {}
 
   // Managed memory: brings pages to the device or the host (enqueued); tells that they are mostly
   // read, so that both may keep a copy. Nothing happens where the device cannot.
   virtual void prefetch(void* managed, std::size_t bytes, bool to_device) = 0;
   virtual void advise_read_mostly(void* managed, std::size_t bytes) = 0;
 
-  // Kernels, for devices that launch any: the CPU has loops.
-  //
-  // Whether it loads those that were compiled at run time; `load` throws device_error if not.
+  // Whether it loads kernels that were compiled at run time; `load` throws device_error if not.
   virtual bool loads_images() const { return false; }
-  virtual kernel_function load(const compiled_kernel&) const { throw no_kernels(); }
-  // Facts of a launch. Also asks for its shared memory: called before a launch that has more than
-  // every kernel may have (48 KB).
-  virtual kernel_facts inspect(const kernel_function&, extent3 /*grid*/, extent3 /*block*/,
-                               std::size_t /*shared_bytes*/) const {
-    throw no_kernels();
-  }
-  // Blocks that the device runs at once.
-  virtual unsigned resident_blocks(const kernel_function&, extent3 /*block*/,
-                                   std::size_t /*shared_bytes*/, unsigned /*cluster*/) const {
-    throw no_kernels();
-  }
-  virtual tensor_map make_tensor_map(const tensor_box&) const { throw no_kernels(); }
-  // Enqueued. `kernel`: the object that each thread calls.
-  virtual void launch(const kernel_function&, const kernel_launch&, const void* /*kernel*/) const {
-    throw no_kernels();
+  virtual kernel_function load(const compiled_kernel&) const {
+    throw device_error("this device loads no kernels");
   }
 
   virtual std::unique_ptr<stream> make_stream() = 0;
@@ -166,8 +128,6 @@ class device {
   virtual void profile(const std::string& name, const std::function<void()>& work) = 0;
 
  private:
-  static device_error no_kernels() { return device_error("this device launches no such kernels"); }
-
   std::shared_ptr<kernel_compiler> compiler_;
 };
 
@@ -175,7 +135,8 @@ class device {
 template <class Backend, class Compiled, class Kernel>
 void launch(const device& d, extent3 grid, extent3 block, std::size_t shared_bytes,
             const Kernel& kernel) {
-  d.launch(Backend::template compiled<Compiled, Kernel>(), {grid, block, shared_bytes}, &kernel);
+  d.launch(Backend::template compiled<Compiled, Kernel>(), {grid, block, shared_bytes}, &kernel,
+           d.current_stream());
 }
 
 // Memory that frees itself, the device's if nothing else is said.

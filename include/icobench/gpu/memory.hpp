@@ -8,12 +8,6 @@
 
 namespace icobench::gpu {
 
-// A part of device memory.
-struct memory_range {
-  const void* begin = nullptr;
-  std::size_t bytes = 0;
-};
-
 // Reads data that nobody writes while the kernel runs. On NVIDIA this is the read-only path, which
 // also lets the compiler move the load over stores: it does not trust __restrict__ in structs.
 template <class T>
@@ -24,40 +18,6 @@ ICOBENCH_FUNCTION inline T load_readonly(const T* p) {
   return *p;
 #endif
 }
-
-// The same, evicted first from the caches if `streaming`, where that is known when the kernel is
-// compiled: at run time. Elsewhere it is ignored, since a choice would cost each load instructions;
-// and so it is for ids.
-template <class T>
-ICOBENCH_FUNCTION inline T load(const T* p, bool) {
-  return load_readonly(p);
-}
-#if defined(ICOBENCH_KNOWN_WORDS)
-#if defined(__CUDACC_RTC__)
-ICOBENCH_DEVICE inline double load_streaming(const double* p) {
-  double value;
-  asm("ld.global.cs.nc.f64 %0, [%1];" : "=d"(value) : "l"(p));
-  return value;
-}
-ICOBENCH_DEVICE inline float load_streaming(const float* p) {
-  float value;
-  asm("ld.global.cs.nc.f32 %0, [%1];" : "=f"(value) : "l"(p));
-  return value;
-}
-#else
-template <class T>
-ICOBENCH_DEVICE inline T load_streaming(const T* p) {
-  asm("" : "+v"(p));  // else clang joins it with the other load before it knows which one is meant
-  return __builtin_nontemporal_load(p);
-}
-#endif
-ICOBENCH_DEVICE inline double load(const double* p, bool streaming) {
-  return streaming ? load_streaming(p) : load_readonly(p);
-}
-ICOBENCH_DEVICE inline float load(const float* p, bool streaming) {
-  return streaming ? load_streaming(p) : load_readonly(p);
-}
-#endif
 
 // The same for a row of numbers that starts at a multiple of 16 bytes and is padded to one: 16
 // bytes a load.
@@ -131,33 +91,6 @@ ICOBENCH_FUNCTION inline void store_streaming(T* p, T value) {
 #endif
 }
 
-// A store whose hint is known at run time only, past the caches (evict first) if `streaming`: both
-// instructions are there under a predicate. A branch of C++ would end the block of instructions in
-// which the compiler brings loads forward: naive had a third fewer loads in flight. The kernel must
-// not read the value back.
-template <class T>
-ICOBENCH_FUNCTION inline void store(T* p, T value, [[maybe_unused]] bool streaming) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (sizeof(T) == 8) {
-    asm("{\n.reg .pred s;\nsetp.ne.s32 s, %2, 0;\n"
-        "@s st.global.cs.f64 [%0], %1;\n@!s st.global.f64 [%0], %1;\n}" ::"l"(p),
-        "d"(value), "r"(int(streaming)));
-  } else {
-    asm("{\n.reg .pred s;\nsetp.ne.s32 s, %2, 0;\n"
-        "@s st.global.cs.f32 [%0], %1;\n@!s st.global.f32 [%0], %1;\n}" ::"l"(p),
-        "f"(value), "r"(int(streaming)));
-  }
-#elif defined(__HIP_DEVICE_COMPILE__)
-  if (streaming) {
-    store_streaming(p, value);
-  } else {
-    *p = value;
-  }
-#else
-  *p = value;
-#endif
-}
-
 // Two neighbouring elements that one instruction stores.
 template <class T>
 struct alignas(2 * sizeof(T)) pair {
@@ -201,10 +134,15 @@ ICOBENCH_FUNCTION inline pair<T> load_pair_l2(const T* p) {
 #endif
 }
 
-// Stores two neighbouring elements at once, past the caches (evict first): `p` must be aligned to
-// the pair, and nobody should read them soon.
+// Stores two neighbouring elements at once: `p` must be aligned to the pair.
 template <class T>
 ICOBENCH_FUNCTION inline void store_pair(T* p, T first, T second) {
+  *reinterpret_cast<pair<T>*>(p) = {first, second};
+}
+
+// The same past the caches (evict first): nobody should read them soon.
+template <class T>
+ICOBENCH_FUNCTION inline void store_pair_streaming(T* p, T first, T second) {
 #if defined(__CUDA_ARCH__)
   if constexpr (sizeof(T) == 8) {
     __stcs(reinterpret_cast<double2*>(p), make_double2(first, second));
@@ -215,18 +153,8 @@ ICOBENCH_FUNCTION inline void store_pair(T* p, T first, T second) {
   using vector = T __attribute__((ext_vector_type(2)));
   __builtin_nontemporal_store(vector{first, second}, reinterpret_cast<vector*>(p));
 #else
-  *reinterpret_cast<pair<T>*>(p) = {first, second};
+  store_pair(p, first, second);
 #endif
-}
-
-// The same with a hint known at run time.
-template <class T>
-ICOBENCH_FUNCTION inline void store_pair(T* p, T first, T second, bool streaming) {
-  if (streaming) {
-    store_pair(p, first, second);
-  } else {
-    *reinterpret_cast<pair<T>*>(p) = {first, second};
-  }
 }
 
 }  // namespace icobench::gpu

@@ -8,26 +8,21 @@
 #include <type_traits>
 #include <vector>
 
+#include <icobench/gpu/device.hpp>
 #include <icobench/gpu/native_backend.hpp>
+#include <icobench/gpu/native_launcher.hpp>
 #include <icobench/launch.hpp>
 
 #if defined(__HIPCC__)
 #include <dlfcn.h>
-#include <hip/hip_runtime.h>
-#define ICOBENCH_GPU(name) hip##name
 #define ICOBENCH_DEVICE_PROPERTIES hipDeviceProp_t
-#define ICOBENCH_ATTRIBUTE(name) hipDeviceAttribute##name
 #define ICOBENCH_PINNED_ALLOCATE hipHostMalloc
 #define ICOBENCH_PINNED_FREE hipHostFree
 #else
-#include <cuda.h>
 #include <cuda_profiler_api.h>
-#include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
 
-#define ICOBENCH_GPU(name) cuda##name
 #define ICOBENCH_DEVICE_PROPERTIES cudaDeviceProp
-#define ICOBENCH_ATTRIBUTE(name) cudaDevAttr##name
 #define ICOBENCH_PINNED_ALLOCATE cudaHostAlloc
 #define ICOBENCH_PINNED_FREE cudaFreeHost
 #endif
@@ -35,12 +30,6 @@
 namespace icobench::gpu {
 
 namespace native {
-
-inline void check(ICOBENCH_GPU(Error_t) status, const char* what) {
-  if (status != ICOBENCH_GPU(Success)) {
-    throw device_error(std::string(what) + ": " + ICOBENCH_GPU(GetErrorString)(status));
-  }
-}
 
 // Reads a buffer larger than the cache. The sum is stored under a condition that never holds, so
 // that the compiler keeps the loads and no line becomes dirty.
@@ -133,38 +122,14 @@ class range {
 #endif
 };
 
-// Bytes of a cache on the memory's side, of which the device's properties say nothing.
-inline std::size_t memory_side_cache([[maybe_unused]] std::string_view architecture) {
-#if defined(__HIPCC__)
-  // the Infinity Cache of MI300 and MI350
-  if (architecture.starts_with("gfx94") || architecture.starts_with("gfx950")) {
-    return std::size_t(256) << 20;
-  }
-#endif
-  return 0;
-}
-
-inline int attribute(decltype(ICOBENCH_ATTRIBUTE(ClockRate)) which, int ordinal) {
-  int value = 0;
-  return ICOBENCH_GPU(DeviceGetAttribute)(&value, which, ordinal) == ICOBENCH_GPU(Success) ? value
-                                                                                           : 0;
-}
-
-class device final : public gpu::device {
+class device final : public launcher<gpu::device> {
  public:
   explicit device(int ordinal) : ordinal_(ordinal) {
     check(ICOBENCH_GPU(SetDevice)(ordinal), "choose device");
     facts_ = read_facts(ordinal);
-#if !defined(__HIPCC__)
-    largest_window_ = std::size_t(attribute(cudaDevAttrMaxAccessPolicyWindowSize, ordinal));
-#endif
   }
-  std::string_view backend() const override {
-    return native_backend::name;
-  }
-  device_facts facts() const override {
-    return facts_;
-  }
+  std::string_view backend() const override { return native_backend::name; }
+  device_facts facts() const override { return facts_; }
 
   void* allocate(std::size_t bytes, memory_kind kind) override {
     void* memory = nullptr;
@@ -212,21 +177,10 @@ class device final : public gpu::device {
         *this, {static_cast<unsigned>(8 * facts_.multiprocessors), 1, 1}, {max_block_threads, 1, 1},
         0, reader);
   }
-#if !defined(__HIPCC__)
-  void set_aside(std::size_t bytes) override {
-    if (bytes == set_aside_) { return; }
-    check(cudaCtxResetPersistingL2Cache(), "forget what the cache kept");
-    check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, bytes), "set part of the cache aside");
-    set_aside_ = bytes;
-  }
-#endif
-  void synchronize() override {
-    check(ICOBENCH_GPU(DeviceSynchronize)(), "synchronize");
-  }
+  stream_handle current_stream() const override { return current_; }
+  void synchronize() override { check(ICOBENCH_GPU(DeviceSynchronize)(), "synchronize"); }
 
-  bool loads_images() const override {
-    return true;
-  }
+  bool loads_images() const override { return true; }
   kernel_function load(const compiled_kernel& k) const override {
 #if defined(__HIPCC__)
     hipModule_t module = nullptr;
@@ -250,113 +204,6 @@ class device final : public gpu::device {
     return {static_cast<const void*>(kernel), std::move(image)};
 #endif
   }
-
-  kernel_facts inspect(const kernel_function& f, extent3 grid, extent3 block,
-                       std::size_t shared_bytes) const override {
-#if defined(__HIPCC__)
-    if (f.image) { return inspect_loaded(f, grid, block, shared_bytes); }
-#endif
-    const void* const function = f.address;
-    ICOBENCH_GPU(FuncAttributes) attributes{};
-    check(ICOBENCH_GPU(FuncGetAttributes)(&attributes, function), "kernel attributes");
-    // The limit belongs to the function, and its launches may differ: the most it can have.
-    const std::size_t most = facts_.shared_bytes_per_block - attributes.sharedSizeBytes;
-    if (shared_bytes > 0) {
-      check(ICOBENCH_GPU(FuncSetAttribute)(function,
-                                           ICOBENCH_GPU(FuncAttributeMaxDynamicSharedMemorySize),
-                                           static_cast<int>(most)),
-            "shared memory of the kernel");
-    }
-    kernel_facts facts{grid, block, shared_bytes, attributes.numRegs, attributes.localSizeBytes, 0};
-    check(ICOBENCH_GPU(OccupancyMaxActiveBlocksPerMultiprocessor)(
-              &facts.blocks_per_multiprocessor, function, static_cast<int>(block.volume()),
-              shared_bytes),
-          "occupancy");
-    return facts;
-  }
-
-  // Clusters do not fit everywhere: their blocks run on one part of the device, and parts differ in
-  // size.
-  unsigned resident_blocks(const kernel_function& f, extent3 block, std::size_t shared_bytes,
-                           [[maybe_unused]] unsigned cluster) const override {
-    const kernel_facts facts = inspect(f, {}, block, shared_bytes);
-    const int all = facts_.multiprocessors * facts.blocks_per_multiprocessor;
-#if !defined(__HIPCC__)
-    if (cluster > 1) {
-      attributed_launch launch({{cluster, 1, 1}, block, shared_bytes, cluster});
-      int clusters = 0;
-      check(cudaOccupancyMaxActiveClusters(&clusters, f.address, &launch.config),
-            "resident clusters");
-      return std::min(unsigned(all), unsigned(clusters) * cluster);
-    }
-#endif
-    return unsigned(all);
-  }
-
-  void launch(const kernel_function& f, const kernel_launch& l, const void* kernel) const override {
-    void* arguments[] = {const_cast<void*>(kernel)};
-#if defined(__HIPCC__)
-    if (f.image) {
-      check(
-          hipModuleLaunchKernel(loaded(f), l.grid.x, l.grid.y, l.grid.z, l.block.x, l.block.y,
-                                l.block.z, unsigned(l.shared_bytes), current_, arguments, nullptr),
-          "launch");
-      return;
-    }
-#else
-    if (l.cluster > 1 || l.kept.bytes > 0) {
-      attributed_launch launch(l);
-      if (l.kept.bytes > 0) { launch.keep(window_of(l)); }
-      launch.config.stream = current_;
-      check(cudaLaunchKernelExC(&launch.config, f.address, arguments), "launch");
-      return;
-    }
-#endif
-    check(ICOBENCH_GPU(LaunchKernel)(f.address, dim3(l.grid.x, l.grid.y, l.grid.z),
-                                     dim3(l.block.x, l.block.y, l.block.z), arguments,
-                                     l.shared_bytes, current_),
-          "launch");
-  }
-#if !defined(__HIPCC__)
-  // The driver makes it; it is found at run time, so that programs start without one.
-  tensor_map make_tensor_map(const tensor_box& box) const override {
-    void* found = nullptr;
-    cudaDriverEntryPointQueryResult status{};
-#if CUDART_VERSION >= 12050
-    check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
-                                           cudaEnableDefault, &status),
-          "tensor maps");
-#else
-    check(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found, cudaEnableDefault, &status),
-          "tensor maps");
-#endif
-    if (status != cudaDriverEntryPointSuccess) {
-      throw device_error("the driver makes no tensor maps");
-    }
-    const auto encode = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(found);
-    cuuint64_t extent[4], stride[3];
-    cuuint32_t size[4], every[4];
-    for (int d = 0; d < 4; ++d) {
-      extent[d] = cuuint64_t(box.extent[d]);
-      size[d] = cuuint32_t(box.size[d]);
-      every[d] = 1;
-      if (d > 0) { stride[d - 1] = cuuint64_t(box.stride[d - 1]); }
-    }
-    static_assert(sizeof(tensor_map) == sizeof(CUtensorMap) &&
-                  alignof(tensor_map) >= alignof(CUtensorMap));
-    tensor_map result;
-    const CUresult made = encode(
-        reinterpret_cast<CUtensorMap*>(&result),
-        box.element_bytes == 8 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
-        4, const_cast<void*>(box.data), extent, stride, size, every, CU_TENSOR_MAP_INTERLEAVE_NONE,
-        CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
-        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (made != CUDA_SUCCESS) {
-      throw device_error("a tensor map is refused: driver error " + std::to_string(int(made)));
-    }
-    return result;
-  }
-#endif
 
   void prefetch(void* managed, std::size_t bytes, bool to_device) override {
     if (!facts_.concurrent_managed) { return; }
@@ -438,64 +285,6 @@ class device final : public gpu::device {
   static device_facts read_facts(int ordinal);
 
  private:
-#if defined(__HIPCC__)
-  // The address of a kernel in an image, which HIP has other calls for.
-  static hipFunction_t loaded(const kernel_function& f) {
-    return static_cast<hipFunction_t>(const_cast<void*>(f.address));
-  }
-  // Dynamic shared memory needs no permission on AMD.
-  static kernel_facts inspect_loaded(const kernel_function& f, extent3 grid, extent3 block,
-                                     std::size_t shared_bytes) {
-    kernel_facts facts{grid, block, shared_bytes};
-    int local_bytes = 0;
-    check(hipFuncGetAttribute(&facts.registers, HIP_FUNC_ATTRIBUTE_NUM_REGS, loaded(f)),
-          "kernel attributes");
-    check(hipFuncGetAttribute(&local_bytes, HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, loaded(f)),
-          "kernel attributes");
-    facts.local_bytes = std::size_t(local_bytes);
-    check(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
-              &facts.blocks_per_multiprocessor, loaded(f), int(block.volume()), shared_bytes),
-          "occupancy");
-    return facts;
-  }
-#else
-  // The runtime's own description, which refers to its attributes.
-  struct attributed_launch {
-    cudaLaunchAttribute attributes[2]{};
-    cudaLaunchConfig_t config{};
-
-    explicit attributed_launch(const kernel_launch& l) {
-      config.gridDim = dim3(l.grid.x, l.grid.y, l.grid.z);
-      config.blockDim = dim3(l.block.x, l.block.y, l.block.z);
-      config.dynamicSmemBytes = l.shared_bytes;
-      config.attrs = attributes;
-      if (l.cluster > 1) {
-        add(cudaLaunchAttributeClusterDimension).clusterDim = {l.cluster, 1, 1};
-      }
-    }
-    attributed_launch(const attributed_launch&) = delete;
-    void keep(const cudaAccessPolicyWindow& window) {
-      add(cudaLaunchAttributeAccessPolicyWindow).accessPolicyWindow = window;
-    }
-
-   private:
-    cudaLaunchAttributeValue& add(cudaLaunchAttributeID id) {
-      auto& added = attributes[config.numAttrs++];
-      added.id = id;
-      return added.val;
-    }
-  };
-  cudaAccessPolicyWindow window_of(const kernel_launch& l) const {
-    cudaAccessPolicyWindow window{};
-    window.base_ptr = const_cast<void*>(l.kept.begin);
-    window.num_bytes = std::min(l.kept.bytes, largest_window_);
-    window.hitRatio = std::min(1.0f, float(l.set_aside) / float(window.num_bytes));
-    window.hitProp = cudaAccessPropertyPersisting;
-    window.missProp = cudaAccessPropertyStreaming;
-    return window;
-  }
-#endif
-
   void enqueue_on(ICOBENCH_GPU(Stream_t) stream, const std::function<void()>& work) {
     const auto before = std::exchange(current_, stream);
     try {
@@ -522,8 +311,6 @@ class device final : public gpu::device {
   int ordinal_;
   device_facts facts_;
   buffer flush_;
-  [[maybe_unused]] std::size_t set_aside_ = 0;
-  [[maybe_unused]] std::size_t largest_window_ = 0;  // of memory that a launch may have kept
   ICOBENCH_GPU(Stream_t) current_ = nullptr;
 };
 
@@ -553,22 +340,17 @@ inline device_facts device::read_facts(int ordinal) {
   device_facts facts;
   facts.index = ordinal;
   facts.name = properties.name;
-#if defined(__HIPCC__)
-  facts.architecture = properties.gcnArchName;
-  facts.shared_bytes_per_block = properties.sharedMemPerBlock;
-#else
-  facts.architecture = "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
-  facts.shared_bytes_per_block = properties.sharedMemPerBlockOptin;
-  facts.bulk_copies = properties.major >= 9;
-  facts.persisting_cache_bytes = std::size_t(properties.persistingL2CacheMaxSize);
-#endif
+  const processor_limits limits = read_limits(ordinal);
+  facts.architecture = limits.architecture;
+  facts.shared_bytes_per_block = limits.shared_bytes_per_block;
+  facts.bulk_copies = limits.bulk_copies;
   int runtime = 0, driver = 0;
   check(ICOBENCH_GPU(RuntimeGetVersion)(&runtime), "runtime version");
   check(ICOBENCH_GPU(DriverGetVersion)(&driver), "driver version");
   facts.runtime = std::to_string(runtime);
   facts.driver = std::to_string(driver);
   facts.uuid = uuid_of(ordinal);
-  facts.multiprocessors = properties.multiProcessorCount;
+  facts.multiprocessors = limits.multiprocessors;
   facts.clock_hz = 1e3 * attribute(ICOBENCH_ATTRIBUTE(ClockRate), ordinal);
   facts.memory_bus_bits = properties.memoryBusWidth;
   facts.memory_clock_hz = 1e3 * attribute(ICOBENCH_ATTRIBUTE(MemoryClockRate), ordinal);
@@ -581,7 +363,7 @@ inline device_facts device::read_facts(int ordinal) {
       attribute(ICOBENCH_ATTRIBUTE(MaxSharedMemoryPerMultiprocessor), ordinal));
   facts.memory_bytes = properties.totalGlobalMem;
   facts.l2_bytes = properties.l2CacheSize;
-  facts.cache_bytes = std::max<std::size_t>(facts.l2_bytes, memory_side_cache(facts.architecture));
+  facts.cache_bytes = limits.cache_bytes;
   facts.unified_addressing = attribute(ICOBENCH_ATTRIBUTE(UnifiedAddressing), ordinal) != 0;
   facts.managed_memory = properties.managedMemory != 0;
   facts.concurrent_managed = properties.concurrentManagedAccess != 0;

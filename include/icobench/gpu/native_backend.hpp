@@ -6,10 +6,13 @@
 #include <string_view>
 #include <vector>
 
-#include <icobench/gpu/device.hpp>
 #include <icobench/gpu/native_kernel.hpp>
+#include <icobench/gpu/processor.hpp>
 
 namespace icobench::gpu {
+
+class device;
+struct device_facts;
 
 struct native_backend {
 #if defined(__HIPCC__)

@@ -1,6 +1,10 @@
 // Marks of functions that GPU code calls. With a host compiler they are plain functions.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "icobench needs C++20: -std=c++20"
+#endif
+
 #if defined(__HIPCC__) && !defined(ICOBENCH_AT_RUN_TIME)
 #include <hip/hip_runtime.h>  // HIP's marks are macros of this header, or known to hipRTC
 #endif

@@ -39,7 +39,8 @@ struct simt_device final : host_device {
     std::memcpy(result.words, &box, sizeof box);
     return result;
   }
-  void launch(const kernel_function& f, const kernel_launch& l, const void* kernel) const override {
+  void launch(const kernel_function& f, const kernel_launch& l, const void* kernel,
+              stream_handle) const override {
     const auto body = reinterpret_cast<simt_body>(const_cast<void*>(f.address));
     simt_launch(l.grid, l.block, l.shared_bytes, body, kernel, settings);
   }

@@ -1,20 +1,19 @@
-#include "src/gpu/space.hpp"
+#include "src/catalogue/space.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "src/gpu/launches.hpp"
-#include "src/gpu/source.hpp"
+#include "src/catalogue/source.hpp"
 
 namespace icobench {
 namespace {
 
-bool accepts(const gpu_description& d, const launch& l) {
-  return rejection(d, l).empty();
+bool accepts(const kernel_description& d, const launch& l) {
+  return detail::rejection(d, l).empty();
 }
 
 // What a search may try of a kernel compiled in one way; `reject` narrows it.
-launch_axes axes_of(const gpu_description& d, const compiled_bounds& bounds) {
+launch_axes axes_of(const kernel_description& d, const compiled_bounds& bounds) {
   launch_axes axes = every_launch(d.mesh, bounds.max_threads);
   axes.include(d.tuned, bounds.max_threads);
   axes.compiled.min_blocks = bounds.min_blocks;
@@ -25,17 +24,13 @@ launch_axes axes_of(const gpu_description& d, const compiled_bounds& bounds) {
     axes.compiled.copy_bytes = bounds.shape.copy_bytes;
     if (!bounds.any_levels) { axes.levels = {bounds.shape.levels}; }
   }
-  if (d.grid) {
-    axes.orders = {block_order::by_size};
-    axes.adjacent = {false};
-    axes.stores = {hint::by_kernel};
-  }
+  if (d.grid) { axes.orders = {block_order::by_size}; }
   axes.narrow(d.tuned, [&](const launch& l) { return accepts(d, l); });
   return axes;
 }
 
 // The same for each number of blocks that a multiprocessor can have at once, and threads a block.
-void add_bounds_at_run_time(const gpu_description& d, table_use tables,
+void add_bounds_at_run_time(const kernel_description& d, table_use tables,
                             std::vector<launch_axes>& to) {
   const launch_axes of_all = axes_of(d, {.tables = tables, .max_threads = 1024});
   for (const unsigned threads : {max_block_threads, 512u, 1024u}) {
@@ -45,15 +40,8 @@ void add_bounds_at_run_time(const gpu_description& d, table_use tables,
       axes.compiled.min_blocks = blocks;
       std::erase_if(axes.blocks,
                     [&](const gpu::extent3& block) { return bound_at_run_time(block) != threads; });
-      launch_axes limited = axes;  // all together would be a million launches
-      limited.orders = {block_order::by_size};
-      limited.adjacent = {false};
-      limited.stores = {hint::by_kernel};
-      limited.grids = {1, 2, 4, 8, 16, 32};
       axes.constants = {false, true};
-      axes.loads = {hint::by_kernel, hint::streaming};
       to.push_back(std::move(axes));
-      to.push_back(std::move(limited));
     }
   }
 }
@@ -65,11 +53,11 @@ bool caps_registers(const launch& l) {
 }
 
 // Other shapes: threads along levels (a march) or along rows (a pipeline).
-void add_shapes_at_run_time(const gpu_description& d, const gpu_choice& like,
+void add_shapes_at_run_time(const kernel_description& d, const kernel_choice& like,
                             std::vector<launch_axes>& to) {
   launch_axes axes = axes_of(d, like.bounds);
   axes.combine = [&d](const launch& l) {
-    return caps_registers(l) && accepts(d, l) && !compiled_choice(d, l);
+    return caps_registers(l) && accepts(d, l) && !detail::compiled_choice(d, l);
   };
   if (!like.set_boxes) { axes.constants = {false, true}; }
   axes.blocks.clear();
@@ -106,9 +94,9 @@ void add_shapes_at_run_time(const gpu_description& d, const gpu_choice& like,
 
 }  // namespace
 
-launch_space space_of(const gpu_description& d) {
+launch_space space_of(const kernel_description& d) {
   launch_space space;
-  for (const gpu_choice& c : d.choices) {
+  for (const kernel_choice& c : d.choices) {
     space.parts.push_back(axes_of(d, c.bounds));
     const auto same_tables = [&](const launch_axes& axes) {
       return axes.compiled.tables == c.bounds.tables;

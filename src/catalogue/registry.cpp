@@ -1,4 +1,4 @@
-#include <icobench/registry.hpp>
+#include "src/catalogue/registry.hpp"
 
 #include <algorithm>
 
@@ -35,8 +35,6 @@ plan join(const std::vector<implementation>& parts, gpu::device& device, const s
     plan p = part.prepare(device, s, {next, last});
     next = last;
     result.kernels.insert(result.kernels.end(), p.kernels.begin(), p.kernels.end());
-    result.set_aside = std::max(result.set_aside, p.set_aside);
-    result.facts.merge(p.facts);
     runs.push_back(std::move(p.run));
   }
   result.run = [runs = std::move(runs)] {

@@ -1,16 +1,13 @@
-#include "src/gpu/source.hpp"
+#include "src/catalogue/source.hpp"
 
 #include <cxxabi.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
-
-#include "src/gpu/kernel_object.hpp"
 
 namespace icobench {
 namespace {
@@ -23,24 +20,22 @@ std::string type_name(const std::type_info& type) {
 }
 
 // The words of the kernel's object; those of padding are 0.
-std::vector<std::uint32_t> words_of(const gpu_choice& c, const storage& s) {
-  const kernel_object object(c.ordered_bytes);
-  c.make_ordered(object.data(), s, false, 0);
+std::vector<std::uint32_t> words_of(const gpu_variant& v, const kernel_choice& c,
+                                    const storage& s) {
+  const bound_kernel b = v.bind(c, s);
   std::vector<std::uint32_t> words(c.kernel_bytes / sizeof(std::uint32_t));
-  std::memcpy(words.data(), object.data(), words.size() * sizeof(std::uint32_t));
+  std::memcpy(words.data(), b.object.data(), words.size() * sizeof(std::uint32_t));
   return words;
 }
 
-// Those that compare so with what they would be with another storage.
-template <class Compare>
-std::vector<std::pair<std::uint32_t, std::uint32_t>> words_that(const Compare& compare,
-                                                                const gpu_choice& c,
-                                                                const storage& s,
-                                                                const storage& other) {
-  const auto words = words_of(c, s), others = words_of(c, other);
+// Those that do not depend on where the problem lies, with their numbers.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> constant_words(const gpu_variant& v,
+                                                                    const kernel_choice& c,
+                                                                    const storage& s) {
+  const auto words = words_of(v, c, s), others = words_of(v, c, s.without_data());
   std::vector<std::pair<std::uint32_t, std::uint32_t>> result;
   for (std::uint32_t n = 0; n < words.size(); ++n) {
-    if (compare(words[n], others[n])) { result.emplace_back(n, words[n]); }
+    if (words[n] == others[n]) { result.emplace_back(n, words[n]); }
   }
   return result;
 }
@@ -60,24 +55,23 @@ std::string shape_name(const compiled_bounds& like, const launch& l) {
 
 }  // namespace
 
-std::string why_not_at_run_time(const gpu_description& d, const gpu::device& device) {
-  if (d.header.empty()) {
+std::string why_not_at_run_time(const gpu_variant& v, const gpu::device& device) {
+  if (v.header.empty()) {
     return "the header of this kernel is not known, so that it could be compiled at run time";
   }
-  return device.compiler() ? device.compiler()->unavailable(device.facts().architecture)
+  return device.compiler() ? device.compiler()->unavailable(device.limits().architecture)
                            : "nothing is compiled at run time";
 }
 
-const gpu_choice* choice_at_run_time(const gpu_description& d, const launch& l) {
-  const auto differs_in_bounds = [&](const gpu_choice& c) {
+const kernel_choice* choice_at_run_time(const kernel_description& d, const launch& l) {
+  const auto differs_in_bounds = [&](const kernel_choice& c) {
     if (l.tables != c.bounds.tables) { return false; }
     if (!c.bounds.shaped) { return (l.stages | l.copy_bytes | l.cluster) == 0; }
     // Tensor maps have to be where the object is, not where its constants are.
-    const bool constants = l.constants || l.loads != hint::by_kernel;
-    return l.grid == 0 && (c.bounds.any_levels ? l.cluster : l.stages | l.copy_bytes) == 0 &&
-           !(constants && c.set_boxes);
+    return (c.bounds.any_levels ? l.cluster : l.stages | l.copy_bytes) == 0 &&
+           !(l.constants && c.set_boxes);
   };
-  for (const gpu_choice& c : d.choices) {
+  for (const kernel_choice& c : d.choices) {
     if (differs_in_bounds(c)) { return &c; }
   }
   return nullptr;
@@ -89,25 +83,16 @@ unsigned bound_at_run_time(const gpu::extent3& block) {
                                              : 1024;
 }
 
-gpu::kernel_source source_of(const gpu_description& d, const gpu_choice& c, const storage& s,
+gpu::kernel_source source_of(const gpu_variant& v, const kernel_choice& c, const storage& s,
                              const launch& l) {
-  gpu::kernel_source source{std::string(d.header), type_name(*c.ordered_type), c.ordered_bytes,
+  gpu::kernel_source source{std::string(v.header), type_name(*c.object_type), c.object_bytes,
                             l.min_blocks, bound_at_run_time(l.block)};
   if (c.bounds.shaped) {  // the object is the same for each
     source.type = "icobench::detail::in_order<" + type_name(*c.kernel_type) + ", " +
                   shape_name(c.bounds, l) + ">";
     source.max_threads = unsigned(l.block.volume());
-  } else if (l.grid > 0) {
-    source.type = type_name(*c.in_turns_type);
-    source.size = c.in_turns_bytes;
   }
-  if (l.constants) {
-    source.constants = words_that(std::equal_to<>(), c, s, s.without_data());
-  } else if (l.loads != hint::by_kernel) {
-    storage other = s;
-    for (raw_view& f : other.fields) { f.caching = hint(int(f.caching) + 1); }
-    source.constants = words_that(std::not_equal_to<>(), c, s, other);
-  }
+  if (l.constants) { source.constants = constant_words(v, c, s); }
   return source;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -14,18 +15,14 @@
 
 namespace icobench {
 
-// One way a kernel is compiled, with every combination of the values. What the L2 cache is asked to
-// keep is no part of it: one launch's lines are missing to those it takes turns with.
+// One way a kernel is compiled, with every combination of the values of some choices; the others
+// are as in `compiled`.
 struct launch_axes {
   launch compiled{};  // register cap, use of tables, stages, cluster
   std::vector<gpu::extent3> blocks{};
   std::vector<int> levels{};
   std::vector<block_order> orders{};
-  std::vector<bool> adjacent{};
-  std::vector<hint> stores{};
-  std::vector<hint> loads{};
-  std::vector<bool> constants{};
-  std::vector<int> grids{};
+  std::vector<bool> constants{false};
   std::function<bool(const launch&)> combine{};  // which values do, where not all
 
   std::vector<launch> all() const {
@@ -36,10 +33,7 @@ struct launch_axes {
         for (const auto& value : values) { (result.emplace_back(l)).*member = value; }
       }
     });
-    std::erase_if(result, [this](const launch& l) {
-      return (l.adjacent && l.levels == 1) ||  // the same as not adjacent
-             (combine && !combine(l));
-    });
+    std::erase_if(result, [this](const launch& l) { return combine && !combine(l); });
     return result;
   }
 
@@ -72,11 +66,7 @@ struct launch_axes {
     use(a.blocks, &launch::block);
     use(a.levels, &launch::levels);
     use(a.orders, &launch::order);
-    use(a.adjacent, &launch::adjacent);
-    use(a.stores, &launch::stores);
-    use(a.loads, &launch::loads);
     use(a.constants, &launch::constants);
-    use(a.grids, &launch::grid);
   }
 };
 
@@ -107,12 +97,7 @@ struct launch_space {
 inline launch_axes every_launch(access a, unsigned max_threads = max_block_threads) {
   launch_axes axes{
       .levels = {1, 2, 4, 5, 8, 10, 16, 20, 40, 0},
-      .orders = {block_order::by_size, block_order::points_first, block_order::levels_first},
-      .adjacent = {false, true},
-      .stores = {hint::by_kernel, hint::cached, hint::streaming},
-      .loads = {hint::by_kernel},
-      .constants = {false},
-      .grids = {0}};
+      .orders = {block_order::by_size, block_order::points_first, block_order::levels_first}};
   for (unsigned x = 16; x <= max_threads; x *= 2) {
     for (unsigned y = 1; y <= (a == access::strided ? 8 : 1); y *= 2) {
       for (unsigned z = 1; z <= 8; z *= 2) {
@@ -123,21 +108,17 @@ inline launch_axes every_launch(access a, unsigned max_threads = max_block_threa
   return axes;
 }
 
-// The choices in which a launch differs from another, a bit each.
-inline constexpr std::size_t launch_choices = 14;
-inline constexpr std::string_view launch_choice_names[launch_choices] = {
-    "block",   "levels", "min_blocks", "order",      "adjacent",  "stores", "loads",
-    "persist", "tables", "stages",     "copy_bytes", "constants", "grid",   "cluster"};
-inline std::bitset<launch_choices> differing(const launch& a, const launch& b) {
-  const bool each[launch_choices] = {
-      a.block != b.block,   a.levels != b.levels,         a.min_blocks != b.min_blocks,
-      a.order != b.order,   a.adjacent != b.adjacent,     a.stores != b.stores,
-      a.loads != b.loads,   a.persist != b.persist,       a.tables != b.tables,
-      a.stages != b.stages, a.copy_bytes != b.copy_bytes, a.constants != b.constants,
-      a.grid != b.grid,     a.cluster != b.cluster};
-  std::bitset<launch_choices> result;
-  for (std::size_t n = 0; n < launch_choices; ++n) { result[n] = each[n]; }
+// The choices in which a launch differs from another, a bit each, in the order of launch_choices.
+inline std::bitset<launch_choice_count> differing(const launch& a, const launch& b) {
+  std::bitset<launch_choice_count> result;
+  std::size_t n = 0;
+  for_each_launch_choice([&](const auto& c) { result[n++] = !(a.*c.member == b.*c.member); });
   return result;
+}
+inline std::vector<std::string_view> launch_choice_names() {
+  std::vector<std::string_view> names;
+  for_each_launch_choice([&](const auto& c) { names.push_back(c.name); });
+  return names;
 }
 
 }  // namespace icobench

@@ -1,19 +1,12 @@
-// Turns plain loops into a registered variant of the CPU backend.
-//
-// A variant file describes the loops by a class with
-//
-//   using computes = stages<stage::nabla4>;            the stages it fuses, first to last
-//   static constexpr layout memory = layout::kfirst;
-//   template <class Mesh, class T>
-//   static void run(const Mesh&, const typename Mesh::domain&,
-//                   const nabla4_operands<T, memory>&...,
-//                   index_t levels, const launch&);    launch.block.x: points of a tile
+// Makes variants of plain loops on the CPU: see include/icobench/loops.hpp.
 #pragma once
 
 #include <tuple>
 
 #include <icobench/gpu/host.hpp>
-#include <icobench/gpu_variant.hpp>
+#include <icobench/loops.hpp>
+
+#include "src/catalogue/gpu_variant.hpp"
 
 namespace icobench {
 
@@ -54,13 +47,13 @@ plan prepare_cpu(gpu::device&, const storage& s, const std::vector<launch>& laun
 
 }  // namespace detail
 
-// Registers the variant that runs these loops, strided and indirect, in both precisions and both
-// edge orderings.
-template <class Loops>
-void add_cpu_variant(registry& r, const variant_info& info) {
+// Adds the variant that runs these loops, strided and indirect, in both precisions and both edge
+// orderings.
+template <class Backend, cpu_loops Loops>
+void add_variant(registry& r) {
   constexpr layout L = Loops::memory;
   const auto add = [&]<class Mesh, class T>(ordering o) {
-    r.add(info, Mesh::kind,
+    r.add(Loops::info, Mesh::kind,
           {.backend = "cpu",
            .precision_ = precision_of<T>,
            .ordering_ = o,

@@ -14,24 +14,33 @@
 #include <icobench/gpu/device.hpp>
 #include <icobench/gpu/kernel_compiler.hpp>
 #include <icobench/gpu/kernel_facts.hpp>
-#include <icobench/launch_space.hpp>
+#include <icobench/kernel.hpp>
 #include <icobench/launch_text.hpp>
 #include <icobench/storage.hpp>
-#include <icobench/variant_info.hpp>
+#include <icobench/unsupported.hpp>
+
+#include "src/catalogue/launch_space.hpp"
 
 namespace icobench {
 
-// A variant cannot run with this problem, launch or device. The message gives the reason; a driver
-// reports the variant as skipped, or the launch as bad when the user asked for it.
-class unsupported : public std::runtime_error {
-  using std::runtime_error::runtime_error;
+// What a variant says of itself: see kernel_info.
+struct variant_info {
+  std::string chain, schedule, fusion = "separate", feature, description;
+  bool roofline = false;
+
+  variant_info() = default;
+  variant_info(const kernel_info& k)
+      : chain(k.chain),
+        schedule(k.schedule),
+        fusion(k.fusion),
+        feature(k.feature),
+        description(k.description),
+        roofline(k.roofline) {}
 };
 
 // A variant made ready for one storage: run() enqueues its launches.
 struct plan {
   std::vector<gpu::kernel_facts> kernels;  // empty on the CPU
-  std::size_t set_aside = 0;               // bytes of cache, see gpu::device
-  std::map<std::string, double> facts;     // what else a variant says of itself on this problem
   std::function<void()> run;
 };
 
@@ -105,7 +114,7 @@ class registry {
   const std::map<std::string, backend_entry>& backends() const { return backends_; }
 
   // Where the sources that the build generates, one for each variant file and backend, register
-  // before main(). Defined, like instance(), in src/registry.cpp.
+  // before main().
   static registry& collecting();
 
   // All variants of this program: the registered ones and, for each chain of several stencils, the

@@ -1,0 +1,15 @@
+// What is thrown where a kernel cannot run.
+#pragma once
+
+#include <stdexcept>
+
+namespace icobench {
+
+// A kernel cannot run on this mesh, with these fields or this launch, or on this device. The
+// message says why; a driver reports the variant as skipped, or the launch as bad when the user
+// asked for it.
+class unsupported : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace icobench

@@ -1,0 +1,6 @@
+// fails: gpu_kernel
+#define INFO inffo
+#include "kernel.hpp"
+void use(const icobench::gpu::processor& device) {
+  call(device, icobench::interpolate_operands<double>{});
+}

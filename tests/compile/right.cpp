@@ -1,0 +1,5 @@
+// compiles
+#include "kernel.hpp"
+void use(const icobench::gpu::processor& device) {
+  call(device, icobench::interpolate_operands<double>{});
+}
