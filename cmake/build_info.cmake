@@ -12,4 +12,4 @@ foreach(text ICOBENCH_CXX_FLAGS ICOBENCH_GPU_FLAGS) # in a string of C++
   string(REPLACE "\\" "\\\\" ${text} "${${text}}")
   string(REPLACE "\"" "\\\"" ${text} "${${text}}")
 endforeach()
-configure_file(${SOURCE_DIR}/src/bench/build_info.cpp.in ${OUTPUT} @ONLY)
+configure_file(${SOURCE_DIR}/src/support/build_info.cpp.in ${OUTPUT} @ONLY)

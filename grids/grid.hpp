@@ -4,22 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <icobench/errors.hpp>
 #include <icobench/types.hpp>
 
 namespace icobench {
 
 // In a table: no such neighbour (the sixth edge of a pentagon, the outer cell of a boundary edge).
 inline constexpr index_t missing = -1;
-
-// Bad input from the user or a file. The message names what is wrong and where; tools print it and
-// end with status 2.
-class input_error : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 // Neighbour table: `slots` 0-based ids for each row, row after row.
 struct table {

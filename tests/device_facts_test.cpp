@@ -1,10 +1,10 @@
 // The choice of a device, and the ceilings as numbers.
-#include "src/device/facts.hpp"
+#include "src/catalogue/device_facts.hpp"
 
 #include <gtest/gtest.h>
 
 #include "grids/grid.hpp"
-#include "src/device/ceilings.hpp"
+#include "src/measure/ceilings.hpp"
 
 namespace icobench {
 namespace {

@@ -7,12 +7,12 @@
 #include <limits>
 #include <numeric>
 
-#include <icobench/gpu/simt_backend.hpp>
 #include "src/catalogue/registry.hpp"
+#include "src/simt/backend.hpp"
 
 #include "grids/torus.hpp"
-#include "src/device/ceilings.hpp"
-#include "src/device/operations.hpp"
+#include "src/measure/ceilings.hpp"
+#include "src/operations/operations.hpp"
 #include "src/problem/resident.hpp"
 
 namespace icobench {

@@ -72,13 +72,12 @@ seen look() {
   using kernel = kernels::nabla4_kloop<false>::kernel<mesh, double>;
   gpu::launch<gpu::simt_backend, compiled_for<>>(device, {1, 5, 1}, {6, 1, 2}, 0,
                                                  kernel{m, inside, g.operands(), levels});
-  return {
-      {&chain_table, &field_table, &torus::diamond, &torus::pair_c2v2e,
-       reinterpret_cast<const void*>(&parse_launch), &launch_choices,
-       reinterpret_cast<const void*>(&detail::make_ready),
-       reinterpret_cast<const void*>(&gpu::simt_backend::open)},
-      f.result(),
-      g.result()};
+  return {{&chain_table, &field_table, &torus::diamond, &torus::pair_c2v2e,
+           reinterpret_cast<const void*>(&parse_launch), &launch_choices,
+           reinterpret_cast<const void*>(&detail::make_ready),
+           reinterpret_cast<const void*>(&gpu::simt_backend::open)},
+          f.result(),
+          g.result()};
 }
 
 }  // namespace

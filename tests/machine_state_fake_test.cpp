@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "src/bench/machine_state.hpp"
+#include "src/measure/machine_state.hpp"
 
 namespace icobench {
 namespace {

@@ -1,5 +1,5 @@
 // What is made of samples, and what happens where there is no library.
-#include "src/bench/machine_state.hpp"
+#include "src/measure/machine_state.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Sampling, on every device of this machine.
-#include "src/bench/measure.hpp"
+#include "src/measure/measure.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "src/catalogue/registry.hpp"
 
-#include "src/bench/statistics.hpp"
+#include "src/measure/statistics.hpp"
 
 namespace icobench {
 namespace {

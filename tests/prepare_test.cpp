@@ -6,10 +6,10 @@
 
 #include <functional>
 
-#include <icobench/gpu/simt_backend.hpp>
 #include <icobench/kernels/interpolate/march.hpp>
 #include <icobench/kernels/nabla4/march.hpp>
 #include <icobench/kernels/nabla4/pairs.hpp>
+#include "src/simt/backend.hpp"
 
 #include "tests/consumer/calls.hpp"
 

@@ -1,5 +1,5 @@
 // Reference dumps: round trips, the committed ones against our reference loops, damaged files.
-#include "src/formats/reference_file.hpp"
+#include "src/problem/reference_file.hpp"
 
 #include <gtest/gtest.h>
 #include <hdf5.h>

@@ -17,7 +17,7 @@
 
 #include "grids/torus.hpp"
 #include "src/problem/resident.hpp"
-#include "src/run_time/vendor_compiler.hpp"
+#include "src/rtc/vendor_compiler.hpp"
 #include "tests/scratch_folder.hpp"
 
 // The compilers keep what they allocated: no fault of ours.

@@ -1,6 +1,6 @@
 // Serialbox archives: one written here, damaged in every way, and the reference data of ICON's
 // Python port, in the folder serialized/ of $ICOBENCH_TEST_DATA.
-#include "src/formats/serialbox.hpp"
+#include "tests/serialbox/serialbox.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include <icobench/gpu/simt_backend.hpp>
+#include "src/simt/backend.hpp"
 
 namespace {
 

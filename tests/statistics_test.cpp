@@ -1,5 +1,5 @@
 // The statistics of samples.
-#include "src/bench/statistics.hpp"
+#include "src/measure/statistics.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <set>
 #include <thread>
 
-#include <icobench/tuning_table.hpp>
+#include "src/catalogue/tuning_table.hpp"
 
 #include "grids/grid.hpp"
 #include "src/tune/pair.hpp"

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <span>
 
-#include <icobench/gpu/simt_backend.hpp>
 #include "src/catalogue/registry.hpp"
+#include "src/simt/backend.hpp"
 
 #include "grids/torus.hpp"
-#include "src/formats/reference_file.hpp"
+#include "src/problem/reference_file.hpp"
 #include "src/problem/resident.hpp"
 #include "tests/grids_support.hpp"
 

@@ -34,11 +34,11 @@
 #include <vector>
 
 #include <icobench/chain.hpp>
+#include <icobench/errors.hpp>
 #include <icobench/gpu/processor.hpp>
 #include <icobench/kernel.hpp>
 #include <icobench/launch_text.hpp>
 #include <icobench/storage.hpp>
-#include <icobench/unsupported.hpp>
 
 namespace icobench {
 

@@ -11,16 +11,16 @@
 #include <utility>
 
 #include <icobench/prepare.hpp>
-#include <icobench/tuning_table.hpp>
+#include "src/catalogue/tuning_table.hpp"
 
 #include "grids/grid_file.hpp"
 #include "src/bench/dump.hpp"
-#include "src/bench/interrupt.hpp"
-#include "src/bench/run_program.hpp"
 #include "src/bench/runner.hpp"
 #include "src/bench/selection.hpp"
-#include "src/bench/statistics.hpp"
-#include "src/formats/output_file.hpp"
+#include "src/measure/statistics.hpp"
+#include "src/support/interrupt.hpp"
+#include "src/support/output_file.hpp"
+#include "src/support/run_program.hpp"
 
 namespace icobench {
 namespace {

@@ -3,9 +3,9 @@
 #include <iomanip>
 #include <sstream>
 
-#include "src/bench/build_info.hpp"
-#include "src/device/ceilings.hpp"
-#include "src/device/facts.hpp"
+#include "src/catalogue/device_facts.hpp"
+#include "src/measure/ceilings.hpp"
+#include "src/support/build_info.hpp"
 
 namespace icobench {
 namespace {

@@ -8,7 +8,7 @@
 #include "src/bench/options.hpp"
 #include "src/bench/record.hpp"
 #include "src/bench/workspace.hpp"
-#include "src/formats/output_file.hpp"
+#include "src/support/output_file.hpp"
 
 namespace icobench {
 

@@ -9,7 +9,7 @@
 #include <icobench/launch_text.hpp>
 
 #include "grids/numbering.hpp"
-#include "src/bench/measure.hpp"
+#include "src/measure/measure.hpp"
 
 namespace CLI {
 class App;

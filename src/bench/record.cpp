@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include "src/bench/statistics.hpp"
+#include "src/measure/statistics.hpp"
 
 namespace icobench {
 namespace {

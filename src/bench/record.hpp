@@ -9,9 +9,9 @@
 
 #include "src/catalogue/registry.hpp"
 
-#include "src/bench/machine_state.hpp"
-#include "src/bench/measure.hpp"
-#include "src/device/ceilings.hpp"
+#include "src/measure/ceilings.hpp"
+#include "src/measure/machine_state.hpp"
+#include "src/measure/measure.hpp"
 #include "src/problem/resident.hpp"
 #include "src/problem/traffic.hpp"
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <tuple>
 
-#include "src/bench/interrupt.hpp"
+#include "src/support/interrupt.hpp"
 
 namespace icobench {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "src/device/facts.hpp"
-#include "src/run_time/compiler.hpp"
+#include "src/catalogue/device_facts.hpp"
+#include "src/rtc/compiler.hpp"
 
 namespace icobench {
 

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include <icobench/chain.hpp>
+#include <icobench/errors.hpp>
 #include <icobench/gpu/device.hpp>
 #include <icobench/gpu/kernel_compiler.hpp>
 #include <icobench/gpu/kernel_facts.hpp>
 #include <icobench/kernel.hpp>
 #include <icobench/launch_text.hpp>
 #include <icobench/storage.hpp>
-#include <icobench/unsupported.hpp>
 
 #include "src/catalogue/launch_space.hpp"
 

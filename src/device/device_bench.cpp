@@ -5,11 +5,11 @@
 
 #include "src/catalogue/registry.hpp"
 
-#include "src/bench/build_info.hpp"
-#include "src/bench/interrupt.hpp"
 #include "src/bench/record.hpp"
-#include "src/bench/statistics.hpp"
-#include "src/device/facts.hpp"
+#include "src/catalogue/device_facts.hpp"
+#include "src/measure/statistics.hpp"
+#include "src/support/build_info.hpp"
+#include "src/support/interrupt.hpp"
 
 namespace icobench {
 namespace {

@@ -9,10 +9,10 @@
 #include <icobench/gpu/device.hpp>
 
 #include "src/bench/dump.hpp"
-#include "src/bench/machine_state.hpp"
-#include "src/bench/measure.hpp"
-#include "src/device/measurement.hpp"
-#include "src/device/operations.hpp"
+#include "src/measure/machine_state.hpp"
+#include "src/measure/measure.hpp"
+#include "src/measure/measurement.hpp"
+#include "src/operations/operations.hpp"
 
 namespace icobench {
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "src/bench/statistics.hpp"
-#include "src/device/ceilings.hpp"
 #include "src/device/device_bench.hpp"
+#include "src/measure/ceilings.hpp"
+#include "src/measure/statistics.hpp"
 
 namespace icobench {
 namespace {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "src/device/ceilings.hpp"
 #include "src/device/device_bench.hpp"
+#include "src/measure/ceilings.hpp"
 
 namespace icobench {
 namespace {

@@ -1,6 +1,6 @@
 // bench_device transposes.
-#include "src/device/ceilings.hpp"
 #include "src/device/device_bench.hpp"
+#include "src/measure/ceilings.hpp"
 
 namespace icobench {
 namespace {

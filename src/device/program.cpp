@@ -6,9 +6,9 @@
 
 #include "src/catalogue/registry.hpp"
 
-#include "src/bench/run_program.hpp"
+#include "src/catalogue/device_facts.hpp"
 #include "src/device/device_bench.hpp"
-#include "src/device/facts.hpp"
+#include "src/support/run_program.hpp"
 
 namespace icobench {
 namespace {

@@ -5,11 +5,11 @@
 #include <limits>
 #include <numeric>
 
-#include "src/catalogue/registry.hpp"
+#include <icobench/errors.hpp>
 
 #include "grids/blocks.hpp"
 #include "grids/tables.hpp"
-#include "src/device/operations.hpp"
+#include "src/operations/operations.hpp"
 
 namespace icobench {
 namespace {

@@ -15,7 +15,7 @@
 #include "grids/recognise.hpp"
 #include "grids/tables.hpp"
 #include "grids/torus.hpp"
-#include "src/tools/run_tool.hpp"
+#include "src/support/run_tool.hpp"
 
 namespace {
 

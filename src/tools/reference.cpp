@@ -8,8 +8,8 @@
 #include <string>
 
 #include "grids/grid_file.hpp"
-#include "src/formats/reference_file.hpp"
-#include "src/tools/run_tool.hpp"
+#include "src/problem/reference_file.hpp"
+#include "src/support/run_tool.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <initializer_list>
 
-#include "grids/grid.hpp"
+#include <icobench/errors.hpp>
 
 namespace icobench {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include <icobench/tuning_table.hpp>
+#include "src/catalogue/tuning_table.hpp"
 
-#include "src/bench/statistics.hpp"
+#include "src/measure/statistics.hpp"
 #include "src/tune/search.hpp"
 
 namespace icobench {

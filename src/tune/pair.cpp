@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <set>
 
-#include "src/bench/interrupt.hpp"
+#include "src/support/interrupt.hpp"
 
 namespace icobench {
 namespace {
@@ -105,8 +105,7 @@ std::vector<configuration> kinds_of(const std::vector<scored>& found, std::size_
   for (const scored& s : found) {
     std::string kind;
     for (const launch& l : s.what) {
-      kind += std::to_string(l.min_blocks) + " " +
-              std::to_string(l.block.volume()) + ";";
+      kind += std::to_string(l.min_blocks) + " " + std::to_string(l.block.volume()) + ";";
     }
     if (result.size() < most && seen.insert(kind).second) { result.push_back(s.what); }
   }

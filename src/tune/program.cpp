@@ -6,12 +6,12 @@
 #include <optional>
 #include <set>
 
-#include "src/bench/build_info.hpp"
 #include "src/bench/dump.hpp"
-#include "src/bench/interrupt.hpp"
-#include "src/bench/run_program.hpp"
 #include "src/bench/selection.hpp"
-#include "src/formats/output_file.hpp"
+#include "src/support/build_info.hpp"
+#include "src/support/interrupt.hpp"
+#include "src/support/output_file.hpp"
+#include "src/support/run_program.hpp"
 #include "src/tune/pair.hpp"
 #include "src/tune/tuner.hpp"
 

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "grids/grid_file.hpp"
-#include "src/bench/interrupt.hpp"
-#include "src/run_time/compiler.hpp"
+#include "src/rtc/compiler.hpp"
+#include "src/support/interrupt.hpp"
 
 namespace icobench {
 namespace {

@@ -26,10 +26,11 @@ struct tune_options {
   std::string journal, table;
   std::vector<std::string> pair;  // two variants that are to run side by side; empty: each alone
   search_rules search;
-  std::size_t finalists = 5;                // of each problem, measured at length on all problems
-  std::bitset<launch_choice_count> axes{~0ull};  // what is searched; the rest stays as in the default
-  bool part_warps = false;                  // also blocks of half a warp, to show what they cost
-  double threshold = 0.02;                  // smaller gains do not count
+  std::size_t finalists = 5;  // of each problem, measured at length on all problems
+  std::bitset<launch_choice_count> axes{
+      ~0ull};               // what is searched; the rest stays as in the default
+  bool part_warps = false;  // also blocks of half a warp, to show what they cost
+  double threshold = 0.02;  // smaller gains do not count
 };
 
 // The user ended the search. All that was measured is in the journal.

@@ -1,8 +1,8 @@
 // A small kernel that is right, but for what a case defines.
 #pragma once
 
-#include <icobench/gpu/simt_backend.hpp>
 #include <icobench/prepare.hpp>
+#include "src/simt/backend.hpp"
 
 #ifndef TRAIT
 #define TRAIT .halo

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes the reference dumps of this folder (schema: src/formats/reference_file.hpp).
+"""Writes the reference dumps of this folder (schema: src/problem/reference_file.hpp).
 
 An implementation of its own, in NumPy, so that a mistake in the C++ code is not repeated here: the
 tables of a torus come from the lattice and are compared with what the geometry says, those of the

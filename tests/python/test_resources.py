@@ -134,7 +134,7 @@ class Compiled:
         cls.header = cls.root / "kernels/tiny/tiny.hpp"
         cls.header.write_text(KERNELS)
         (cls.root / "src/device").mkdir(parents=True)
-        cls.device_header = cls.root / "src/device/kernels.hpp"
+        cls.device_header = cls.root / "src/operations/kernels.hpp"
         cls.device_header.write_text(DEVICE_KERNELS)
         source = cls.root / "instances.cu"
         source.write_text(INSTANCES)
@@ -169,7 +169,7 @@ class Compiled:
                           ("tiny_shared", "indirect", "any", "float", 1),
                           ("walk<how=wide, count=60>", "any", "any", "double", 8)])
         self.assertEqual([row["file"] for row in self.rows],
-                         3 * ["kernels/tiny/tiny.hpp"] + ["src/device/kernels.hpp"])
+                         3 * ["kernels/tiny/tiny.hpp"] + ["src/operations/kernels.hpp"])
         for row in self.rows:
             self.assertEqual(row["architecture"], self.architecture)
             self.assertEqual(row["block_threads"], 256)
@@ -201,7 +201,7 @@ class Compiled:
     def test_check_names_what_spills(self):
         result = self.resources(self.object, "--check")
         self.assertEqual(result.returncode, 1)
-        files = ("kernels/tiny/tiny.hpp", "src/device/kernels.hpp")
+        files = ("kernels/tiny/tiny.hpp", "src/operations/kernels.hpp")
         for complaint, file in zip(result.stderr.splitlines(), files, strict=True):
             self.assertIn(f"min_blocks=8, {self.architecture}: spills", complaint)
             self.assertIn(file + " does not say", complaint)

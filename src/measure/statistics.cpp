@@ -1,0 +1,76 @@
+#include "src/measure/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace icobench {
+namespace {
+
+constexpr std::size_t fewest_samples = 9;
+constexpr int resamples = 1000;
+
+// The median of a resample of blocks of `length` consecutive samples; after the last comes the
+// first.
+double resampled_median(const std::vector<double>& samples, std::size_t length,
+                        std::mt19937& random) {
+  std::uniform_int_distribution<std::size_t> start(0, samples.size() - 1);
+  std::vector<double> picked;
+  while (picked.size() < samples.size()) {
+    const std::size_t first = start(random);
+    for (std::size_t n = 0; n < length && picked.size() < samples.size(); ++n) {
+      picked.push_back(samples[(first + n) % samples.size()]);
+    }
+  }
+  return median(std::move(picked));
+}
+
+}  // namespace
+
+double median(std::vector<double> samples) {
+  if (samples.empty()) { return 0; }
+  std::sort(samples.begin(), samples.end());
+  const std::size_t n = samples.size();
+  return n % 2 ? samples[n / 2] : 0.5 * (samples[n / 2 - 1] + samples[n / 2]);
+}
+
+interval median_interval(std::vector<double> samples) {
+  if (samples.empty()) { return {}; }
+  std::sort(samples.begin(), samples.end());
+  const auto n = double(samples.size());
+  if (samples.size() < 6) { return {samples.front(), samples.back()}; }
+  const double half = 0.98 * std::sqrt(n);  // 1.96 standard deviations of the rank, sqrt(n) / 2
+  const auto cut = std::size_t(std::max(std::floor((n - 1) / 2 - half), 0.0));
+  return {samples[cut], samples[samples.size() - 1 - cut]};
+}
+
+ratio ratio_of_medians(const std::vector<double>& reference, const std::vector<double>& other) {
+  ratio result;
+  if (reference == other) { return result; }
+  result.value = result.low = result.high = median(other) / median(reference);
+  std::mt19937 random(0);
+  const auto length = [](const std::vector<double>& samples, int kind) {
+    const std::size_t n = samples.size();
+    return kind == 0 ? 1 : kind == 1 ? std::size_t(std::lround(std::sqrt(n))) : (n + 3) / 4;
+  };
+  for (const int kind : {0, 1, 2}) {
+    std::vector<double> ratios;
+    for (int n = 0; n < resamples; ++n) {
+      ratios.push_back(resampled_median(other, length(other, kind), random) /
+                       resampled_median(reference, length(reference, kind), random));
+    }
+    std::sort(ratios.begin(), ratios.end());
+    constexpr auto tail = std::size_t(0.025 * resamples);
+    result.low = std::min(result.low, ratios[tail]);
+    result.high = std::max(result.high, ratios[resamples - 1 - tail]);
+  }
+  return result;
+}
+
+bool proves_faster(const std::vector<double>& reference, const std::vector<double>& other,
+                   double threshold) {
+  return std::min(reference.size(), other.size()) >= fewest_samples &&
+         ratio_of_medians(reference, other).high < 1 / (1 + threshold);
+}
+
+}  // namespace icobench
