@@ -70,7 +70,12 @@ struct inlined_nabla4_interpolate {
       }();
       const interpolate<T> stencil = vertex.stencil(v);
       for_levels<walks>(t, levels, [&](index_t k) {
-        vertex.store(v, k, stencil(edges(edge, k, vertical ? k : 0)));
+        const vector2<T> p = stencil(edges(edge, k, vertical ? k : 0));
+        if constexpr (walks && vertical && Mesh::kind == access::strided) {
+          vertex.store_apart(v, k, p);
+        } else {
+          vertex.store(v, k, p);
+        }
       });
     }
   };

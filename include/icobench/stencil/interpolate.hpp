@@ -44,6 +44,11 @@ struct interpolate_operands {
     p_u(v, k) = p.u;
     p_v(v, k) = p.v;
   }
+  // See gpu::store_apart.
+  ICOBENCH_FUNCTION void store_apart(index_t v, index_t k, const vector2<T>& p) const {
+    gpu::store_apart(p_u.address(v, k), p.u);
+    gpu::store_apart(p_v.address(v, k), p.v);
+  }
 };
 
 }  // namespace icobench
