@@ -29,7 +29,7 @@ class cutter {
  public:
   cutter(const grid& g, stage last, const std::vector<index_t>& computed)
       : edges_of_(g.v2e), around_(make_v2e2c2v(g).members), computed_(computed) {
-    const bool cells = last == stage::verts2cells;
+    const bool cells = info(last).on == location::cell;
     vertices_of_ = cells ? g.c2v : identity(g.vertices);
     near_ = cells ? make_v2c(g.c2v, g.vertices) : make_v2v(g.v2e, g.e2v);
     free_.assign(std::size_t(vertices_of_.rows()), false);
@@ -319,7 +319,7 @@ std::vector<block> make_blocks(const grid& g, stage last, const std::vector<inde
 
 local_tables make_local_tables(const grid& g, stage last, const std::vector<block>& blocks,
                                const numbering& ids, index_t element_bytes) {
-  const bool cells = last == stage::verts2cells;
+  const bool cells = info(last).on == location::cell;
   const auto all_missing = [&](index_t length) {
     return std::vector<index_t>(blocks.size() * std::size_t(length), missing);
   };

@@ -1,6 +1,8 @@
 #include "grids/domain.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 namespace icobench {
 namespace {
@@ -9,21 +11,22 @@ std::size_t at(stage s) {
   return std::size_t(s);
 }
 
-// Vertices of each stage on a torus: [first, nx - last) and the same along j.
+// Rows and columns of vertices left out on each side of a torus: [first, nx - last) and the same
+// along j are computed.
 struct margins {
   index_t first, last;
 };
 
+// The first stage reads as far as row and column halo - 1, each later one what the one before
+// computes.
 margins stage_margins(const chain& c, stage s, index_t halo) {
-  const bool alone = c.stages.size() == 1;
-  switch (s) {
-    case stage::nabla4:
-      return {halo, halo};
-    case stage::interpolate:
-      return alone ? margins{halo, halo} : margins{halo + 1, halo + 1};
-    default:
-      return alone ? margins{halo - 1, halo} : margins{halo + 1, halo + 2};
+  margins m{halo - 1, halo - 1};
+  for (const stage each : c.stages) {
+    m.first += info(each).rules.reach_before;
+    m.last += info(each).rules.reach_after;
+    if (each == s) { break; }
   }
+  return m;
 }
 
 // The largest halo that leaves every stage something on an nx x ny torus.
@@ -64,8 +67,7 @@ domain torus_domain(const grid& g, const chain& c, index_t halo) {
   for (const stage s : c.stages) {
     const margins m = stage_margins(c, s, halo);
     const rectangle r{m.first, m.first, t.nx - m.first - m.last, t.ny - m.first - m.last};
-    const index_t per_vertex = s == stage::nabla4 ? 3 : s == stage::interpolate ? 1 : 2;
-    result[at(s)] = {entities_of(r, t.nx, per_vertex), r};
+    result[at(s)] = {entities_of(r, t.nx, owned_by_vertex(info(s).on)), r};
   }
   return result;
 }
@@ -85,36 +87,44 @@ std::vector<bool> marked(index_t count, const std::vector<index_t>& ids) {
   return marks;
 }
 
+// Points of which the neighbours that a stage reads all exist and, if an earlier stage of the chain
+// computes them, are `computed`. Where pentagons are allowed a neighbour may be missing, but none
+// may be an edge of the boundary.
+std::vector<index_t> points_of(const grid& g, stage s, const std::vector<bool>* computed) {
+  const table& t = table_of(g, info(s).reads);
+  const bool pentagons = info(s).rules.pentagons;
+  const auto on_boundary = [&](index_t neighbour) {
+    return info(info(s).reads).to == location::edge &&
+           (g.e2c(neighbour, 0) == missing || g.e2c(neighbour, 1) == missing);
+  };
+  return ids_where(t.rows(), [&](index_t point) {
+    int there = 0;
+    for (index_t n = 0; n < t.slots; ++n) {
+      const index_t id = t(point, n);
+      if (id == missing) {
+        if (!pentagons) { return false; }
+        continue;
+      }
+      if (computed && !(*computed)[std::size_t(id)]) { return false; }
+      if (pentagons && on_boundary(id)) { return false; }
+      ++there;
+    }
+    return there > 0;
+  });
+}
+
 domain unstructured_domain(const grid& g, const chain& c) {
   domain result;
-  // Edges with a full diamond; vertices all of whose edges are such; cells all of whose corners are
-  // computed, or every cell when the values at vertices come from outside.
-  const auto edge_ok = [&](index_t e) { return g.e2c(e, 0) != missing && g.e2c(e, 1) != missing; };
-  const auto vertex_ok = [&](index_t v) {
-    if (g.v2e(v, 0) == missing) { return false; }
-    for (index_t s = 0; s < g.v2e.slots; ++s) {
-      if (g.v2e(v, s) != missing && !edge_ok(g.v2e(v, s))) { return false; }
-    }
-    return true;
-  };
-  if (c.has(stage::nabla4)) { result[at(stage::nabla4)].ids = ids_where(g.edges, edge_ok); }
-  if (c.has(stage::interpolate)) {
-    result[at(stage::interpolate)].ids = ids_where(g.vertices, vertex_ok);
-  }
-  if (c.has(stage::verts2cells)) {
-    const bool alone = !c.has(stage::interpolate);
-    const auto corners = marked(g.vertices, result[at(stage::interpolate)].ids);
-    result[at(stage::verts2cells)].ids = ids_where(g.cells, [&](index_t cell) {
-      return alone ||
-             (corners[std::size_t(g.c2v(cell, 0))] && corners[std::size_t(g.c2v(cell, 1))] &&
-              corners[std::size_t(g.c2v(cell, 2))]);
-    });
-  }
+  std::array<std::optional<std::vector<bool>>, 3> computed;  // by location
   for (const stage s : c.stages) {
-    if (result[at(s)].ids.empty()) {
+    const auto& neighbours = computed[std::size_t(info(info(s).reads).to)];
+    auto& ids = result[at(s)].ids;
+    ids = points_of(g, s, neighbours ? &*neighbours : nullptr);
+    if (ids.empty()) {
       throw input_error(g.name + ": no point of the grid has all the neighbours that " +
                         std::string(info(s).name) + " needs");
     }
+    computed[std::size_t(info(s).on)] = marked(table_of(g, info(s).reads).rows(), ids);
   }
   return result;
 }

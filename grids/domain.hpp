@@ -21,6 +21,11 @@ struct stage_domain {
 };
 using domain = std::array<stage_domain, stage_count>;
 
+// A torus numbers so many edges and cells with the vertex that owns them.
+constexpr index_t owned_by_vertex(location l) {
+  return l == location::vertex ? 1 : l == location::edge ? 3 : 2;
+}
+
 // The domain of each stage.
 //
 // A torus with halo h >= 1 is computed away from its seam: single stencils on the vertices

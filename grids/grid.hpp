@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <icobench/errors.hpp>
+#include <icobench/stencil/description.hpp>
 #include <icobench/types.hpp>
 
 namespace icobench {
@@ -56,7 +57,11 @@ struct grid {
   table c2v;    // cells x 3: the corners
   table v2e;    // vertices x 6
   table e2c2v;  // edges x 4: the diamond: both ends, then the tips of the adjacent cells
+  table c2e;    // cells x 3: the sides between corners 0-1, 1-2 and 2-0
   std::optional<torus_shape> shape;
 };
+
+// A table by its name in the descriptions of stencils.
+const table& table_of(const grid&, neighbour_table);
 
 }  // namespace icobench

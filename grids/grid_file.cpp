@@ -337,6 +337,7 @@ grid read_grid_file(const std::string& path) {
   g->name = path;
   check_grid(*g);
   g->e2c2v = make_e2c2v(g->e2v, g->e2c, g->c2v);
+  g->c2e = make_c2e(g->e2v, g->e2c, g->c2v);
   return *std::move(g);
 }
 

@@ -198,8 +198,10 @@ numbering make_numbering(const grid& g, const domain& d, ordering o, vertex_orde
                        : in_grid_order ? identity(g.edges)
                                        : by_owner(g, place, g.e2v, 3);
   id(location::cell) = in_grid_order ? identity(g.cells) : by_owner(g, place, g.c2v, 2);
-  for (const location l : {location::vertex, location::edge, location::cell}) {
-    id(l) = computed_first(id(l), d[std::size_t(stage_at(l))].ids);
+  // Of several stages on one location, the points of the last one are first of all.
+  for (const stage_info& s : stage_table) {
+    const auto& ids = d[std::size_t(&s - stage_table.data())].ids;
+    if (!ids.empty()) { id(s.on) = computed_first(id(s.on), ids); }
   }
   return result;
 }

@@ -56,11 +56,4 @@ numbering make_strided_numbering(const grid& torus, ordering o, index_t row);
 // of theirs).
 numbering make_numbering(const grid&, const domain&, ordering o, vertex_order = vertex_order::row);
 
-// The location of a stage's results, as an index into numbering and domain.
-constexpr stage stage_at(location l) {
-  return l == location::edge     ? stage::nabla4
-         : l == location::vertex ? stage::interpolate
-                                 : stage::verts2cells;
-}
-
 }  // namespace icobench

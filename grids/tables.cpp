@@ -310,6 +310,12 @@ table make_c2e(const table& e2v, const table& e2c, const table& c2v) {
   return result;
 }
 
+const table& table_of(const grid& g, neighbour_table t) {
+  constexpr table grid::*members[neighbour_table_count] = {&grid::e2c2v, &grid::v2e, &grid::c2v,
+                                                           &grid::e2c, &grid::c2e};
+  return g.*members[std::size_t(t)];
+}
+
 table make_v2v(const table& v2e, const table& e2v) {
   table result(v2e.rows(), v2e.slots);
   for (index_t v = 0; v < v2e.rows(); ++v) {

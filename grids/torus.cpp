@@ -49,6 +49,21 @@ constexpr bool contains(const List& list, Offset wanted) {
   return false;
 }
 
+constexpr bool sides_join_corners() {
+  for (int half = 0; half < 2; ++half) {
+    for (int side = 0; side < 3; ++side) {
+      const torus::edge_offset e = torus::c2e[half][side];
+      const torus::offset ends[2] = {owner(e), owner(e) + torus::diamond[e.colour][1]};
+      const torus::offset corners[2] = {torus::c2v[half][side], torus::c2v[half][(side + 1) % 3]};
+      if (!(ends[0] == corners[0] && ends[1] == corners[1]) &&
+          !(ends[0] == corners[1] && ends[1] == corners[0])) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 constexpr bool c2v2e2c2v_is_complete() {
   for (int half = 0; half < 2; ++half) {
     for (const auto& e : torus::c2v2e[half]) {
@@ -82,6 +97,7 @@ static_assert(v2e2c2v_is_consistent());
 static_assert(c2v2e_is_consistent());
 static_assert(c2v2e2c2v_is_complete());
 static_assert(tips_belong_to_cells());
+static_assert(sides_join_corners());
 
 template <class Offset, std::size_t Slots>
 void fill_row(table& t, index_t row, torus_shape shape, index_t i, index_t j,
@@ -100,6 +116,7 @@ void fill_vertex(grid& g, torus_shape shape, index_t i, index_t j) {
   }
   for (index_t half = 0; half < 2; ++half) {
     fill_row(g.c2v, 2 * v + half, shape, i, j, torus::c2v[half]);
+    fill_row(g.c2e, 2 * v + half, shape, i, j, torus::c2e[half]);
   }
 }
 
@@ -159,6 +176,7 @@ grid make_torus(torus_shape shape) {
   g.c2v = table(g.cells, 3);
   g.v2e = table(g.vertices, 6);
   g.e2c2v = table(g.edges, 4);
+  g.c2e = table(g.cells, 3);
   for (index_t j = 0; j < shape.ny; ++j) {
     for (index_t i = 0; i < shape.nx; ++i) fill_vertex(g, shape, i, j);
   }

@@ -359,9 +359,9 @@ class put_result {
       for (index_t k = 0; k < p.levels; ++k) { put(h, k, expected()(h, 0, k)); }
     }
   }
-  const host_field& expected() const { return problem_.fields.at(field::p_cell); }
+  const host_field& expected() const { return problem_.fields.at(field_named("p_cell")); }
   void put(index_t cell, index_t level, double value) {
-    const raw_view to = resident_.view().fields[std::size_t(field::p_cell)];
+    const raw_view to = resident_.view().fields[std::size_t(field_named("p_cell"))];
     const std::size_t at = std::size_t(level) * std::size_t(to.stride) +
                            std::size_t(ids_.of(location::cell)[std::size_t(cell)]);
     const auto rounded = float(value);
@@ -405,7 +405,7 @@ TEST(verification, on_the_device_as_on_the_host) {
     const std::vector<index_t>& computed = chain_.computed[std::size_t(stage::verts2cells)].ids;
     const index_t inside = computed[computed.size() / 2];
     index_t outside = 0;
-    while (!std::isnan(chain_.fields.at(field::p_cell)(outside, 0, 0))) { ++outside; }
+    while (!std::isnan(chain_.fields.at(field_named("p_cell"))(outside, 0, 0))) { ++outside; }
     for (const auto& device : devices()) {
       put_result result(*device, chain_);
       EXPECT_TRUE(result.verify().ok);
@@ -434,7 +434,7 @@ TEST(verification, norms_of_a_planted_error) {
     const double unit = p == precision::float64 ? 0x1p-40 : 0x1p-13;
     problem chain_ = make_problem(mesh, *find_chain("verts2cells"), 5, 2, p);
     compute_reference(chain_);
-    host_field& expected = chain_.fields.at(field::p_cell);
+    host_field& expected = chain_.fields.at(field_named("p_cell"));
     for (double& x : expected.values) {
       if (!std::isnan(x)) { x = std::round(x * 16) / 16; }  // what is planted is exact
     }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "grids/grid.hpp"
+#include "grids/tables.hpp"
 
 namespace icobench::test {
 
@@ -57,6 +58,7 @@ inline grid grid_from_cells(index_t vertices, const std::vector<std::array<index
       }
     }
   }
+  g.c2e = make_c2e(g.e2v, g.e2c, g.c2v);
   return g;
 }
 

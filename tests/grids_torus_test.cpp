@@ -102,6 +102,7 @@ TEST_P(torus_test, diamonds_follow_from_edges_and_cells) {
   const plane geometry(GetParam());
   const grid g = make_torus(GetParam());
   EXPECT_EQ(g.e2c2v, make_e2c2v(g.e2v, g.e2c, g.c2v));
+  EXPECT_EQ(g.c2e, make_c2e(g.e2v, g.e2c, g.c2v));
   for (index_t e = 0; e < g.edges; ++e) {
     const int k = e % 3;
     const std::set<index_t> tips = {geometry.neighbour(e / 3, k + 1),

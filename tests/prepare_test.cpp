@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include <icobench/kernels/fastest.hpp>
 #include <icobench/kernels/interpolate/march.hpp>
 #include <icobench/kernels/nabla4/march.hpp>
 #include <icobench/kernels/nabla4/pairs.hpp>
@@ -83,6 +84,24 @@ TEST_F(prepared_calls, one_after_another) {
   both();
   EXPECT_TRUE(model::agree("p_u", f.p_u, reference.p_u));
   EXPECT_TRUE(model::agree("p_v", f.p_v, reference.p_v));
+}
+
+// On a torus the march; on tables without those of blocks, and without composed ones, a walk over
+// levels; and without what the first choice needs, the next.
+TEST_F(prepared_calls, of_the_fastest) {
+  prepare_fastest<simt_backend>(device, torus, inside(model::halo), model::levels, edge())();
+  EXPECT_TRUE(model::agree("fastest nabla4", f.edge, reference.edge));
+  const auto twice = prepare_fastest<simt_backend>(device, torus, inside(model::halo + 1),
+                                                   model::levels, vertex());
+  twice();
+  EXPECT_TRUE(model::agree("p_u", f.p_u, reference.p_u));
+  const auto text = refusal(
+      [&] { prepare_fastest<simt_backend>(device, torus, inside(0), model::levels, edge()); });
+  EXPECT_EQ(
+      text.find("the domain, i 0 to 39 and j 0 to 16, is too near the edge of a mesh with rows "
+                "of 40 in a plane of 680: its stencils read 1 rows and columns before it"),
+      0u)
+      << text;
 }
 
 TEST_F(prepared_calls, refuse_what_does_not_fit) {

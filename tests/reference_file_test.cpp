@@ -147,7 +147,7 @@ TEST_F(reference_file, is_overwritten_only_if_asked) {
 
 TEST_F(reference_file, is_written_completely_or_not_at_all) {
   problem p = torus_problem("nabla4", {6, 5}, 2, 1);
-  p.fields.erase(field::z_nabla4_e2);
+  p.fields.erase(field_named("z_nabla4_e2"));
   EXPECT_THROW(write_reference(path_, p), input_error);
   EXPECT_TRUE(fs::is_empty(folder_.path()));
   EXPECT_THROW(write_reference(path_ + "/no/such/folder", p), input_error);
@@ -269,7 +269,7 @@ TEST_F(reference_file, with_a_damaged_byte) {
 
 TEST_F(reference_file, with_damaged_values_is_noticed) {
   problem p = torus_problem("nabla4", {6, 5}, 3, 1);
-  auto& values = p.fields.at(field::u_vert).values;
+  auto& values = p.fields.at(field_named("u_vert")).values;
   values[0] = 0x1.23456789abcdep0;
   write_reference(path_, p);
   std::string bytes = content(path_);
@@ -333,11 +333,11 @@ TEST_F(reference_file, of_a_wrong_problem) {
       {"attribute 'halo': -1", [](problem& p, grid&) { p.halo = -1; }},
       {"dataset 'outputs/z_nabla4_e2': NaN inside the domain",
        [](problem& p, grid&) {
-         auto& out = p.fields.at(field::z_nabla4_e2);
+         auto& out = p.fields.at(field_named("z_nabla4_e2"));
          out(p.computed[0].ids[5], 0, 1) = NAN;
        }},
       {"dataset 'outputs/p_v': a value outside the domain, at id 0, level 1",
-       [](problem& p, grid&) { p.fields.at(field::p_v)(0, 0, 1) = 0; }},
+       [](problem& p, grid&) { p.fields.at(field_named("p_v"))(0, 0, 1) = 0; }},
   };
   for (const mistake& m : mistakes) {
     problem p = torus_problem("nabla4_interpolate", {10, 8}, 2, 2);

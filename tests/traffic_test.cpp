@@ -22,7 +22,8 @@ struct closed_form {
 };
 
 // nabla4 reads u, v (2), z (3), normals (24), lengths (6) and writes 3; interpolate reads 3 and 12
-// coefficients and writes 2; verts2cells reads 2 and 12 coefficients and writes 2.
+// coefficients and writes 2; verts2cells reads 2 and 12 coefficients and writes 2; gradient reads 2
+// cells and 3 lengths and writes 3, divergence reads 3 and 6 factors and writes 2.
 const closed_form forms[] = {
     {"nabla4", {8, 30}, {8, 30}, 63},
     {"nabla4_vertical", {38, 0}, {38, 0}, 63},
@@ -31,6 +32,9 @@ const closed_form forms[] = {
     {"nabla4_interpolate", {7, 42}, {13, 42}, 85},
     {"nabla4_vertical_interpolate", {37, 12}, {43, 12}, 85},
     {"nabla4_interpolate_verts2cells", {7, 54}, {17, 54}, 109},
+    {"gradient", {5, 3}, {5, 3}, 6},
+    {"divergence", {5, 6}, {5, 6}, 10},
+    {"gradient_divergence", {4, 9}, {10, 9}, 16},
 };
 
 traffic count(torus_shape shape, const chain& c, index_t levels, index_t halo, precision p) {
@@ -49,7 +53,8 @@ TEST(traffic, whole_torus) {
           const auto vertices = std::size_t(shape.nx * shape.ny), k = std::size_t(levels);
           EXPECT_EQ(t.fused_bytes, vertices * form.fused.values(k) * size_of(p));
           // Three edges, two velocities, or two cells a vertex.
-          const bool edges = find_chain(form.chain)->stages.back() == stage::nabla4;
+          const bool edges =
+              info(find_chain(form.chain)->stages.back()).on == location::edge;
           EXPECT_EQ(t.fused_written_bytes, vertices * (edges ? 3 : 2) * k * size_of(p));
           EXPECT_EQ(t.separate_bytes, vertices * form.separate.values(k) * size_of(p));
           EXPECT_EQ(t.flops, vertices * k * form.flops);

@@ -218,7 +218,7 @@ TEST(variants, padding_of_rows_stays_untouched) {
   compute_reference(p);
   resident_problem resident(*device, p,
                             {access::strided, ordering::per_orientation, layout::ifirst});
-  const raw_view& out = resident.view().fields[std::size_t(field::p_u)];
+  const raw_view& out = resident.view().fields[std::size_t(field_named("p_u"))];
   const variant& v = *std::find_if(
       registry::instance().variants().begin(), registry::instance().variants().end(),
       [](const variant& one) { return one.name() == "interpolate/strided/kloop/separate"; });
@@ -387,7 +387,7 @@ TEST(variants, wrong_results_are_found) {
 
   problem off = p;  // one value wrong in the last bits that count
   const index_t inside = p.computed[std::size_t(stage::interpolate)].ids[5];
-  off.fields[field::p_v](inside, 0, 2) += 1e-9;
+  off.fields[field_named("p_v")](inside, 0, 2) += 1e-9;
   const verification result = verify(off);
   EXPECT_FALSE(result.ok);
   EXPECT_EQ(result.wrong, 1u);
@@ -396,10 +396,10 @@ TEST(variants, wrong_results_are_found) {
   EXPECT_EQ(result.first[0].level, 2);
 
   problem fewer = p;  // a value where nothing was expected
-  fewer.fields[field::p_u](inside, 0, 0) = std::numeric_limits<double>::quiet_NaN();
+  fewer.fields[field_named("p_u")](inside, 0, 0) = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(verify(fewer).wrong, 1u);
   problem more = p;  // none where one was expected
-  more.fields[field::p_u](0, 0, 0) = 1;
+  more.fields[field_named("p_u")](0, 0, 0) = 1;
   EXPECT_EQ(verify(more).wrong, 1u);
 }
 

@@ -3,10 +3,12 @@
 
 #include <array>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include <icobench/types.hpp>
+#include <icobench/stencil/list.hpp>
 
 namespace icobench {
 
@@ -33,93 +35,121 @@ template <class T>
 inline constexpr precision precision_of = sizeof(T) == sizeof(double) ? precision::float64
                                                                       : precision::float32;
 
-// Every field of the suite, by its ICON name.
-enum class field {
-  u_vert,
-  v_vert,
-  primal_normal_vert_v1,
-  primal_normal_vert_v2,
-  inv_vert_vert_length,
-  inv_primal_edge_length,
-  z_nabla2_e,
-  z_nabla4_e2,  // nabla4 writes it, interpolate reads it
-  ptr_coeff_1,
-  ptr_coeff_2,
-  p_u,  // interpolate writes them, verts2cells reads them
-  p_v,
-  cell_coeff_1,
-  cell_coeff_2,
-  p_cell,
-};
-inline constexpr std::size_t field_count = 15;
+// Every field of the stencils, by number: info(f) has its name; field_named("u_vert") is one.
+enum class field : int {};
 
-struct field_info {
-  std::string_view name;
-  location on;
-  int slots;
-  enum { once, by_level, by_level_if_vertical } values;  // does it depend on the level?
+namespace detail {
+
+constexpr bool same_text(const char* a, const char* b) {
+  return std::string_view(a) == b;
+}
+
+struct field_list {
+  field_info all[64] = {};
+  std::size_t count = 0;
+
+  // Two stencils that name one field have to mean the same by it: else it does not compile.
+  constexpr void add(const field_info& f) {
+    for (std::size_t n = 0; n < count; ++n) {
+      const field_info& g = all[n];
+      if (!same_text(g.name, f.name)) { continue; }
+      if (g.on != f.on || g.slots != f.slots || g.values != f.values ||
+          !same_text(g.units, f.units)) {
+        throw "two stencils describe a field of one name differently";
+      }
+      return;
+    }
+    all[count++] = f;
+  }
 };
 
-inline constexpr std::array<field_info, field_count> field_table{{
-    {"u_vert", location::vertex, 1, field_info::by_level},
-    {"v_vert", location::vertex, 1, field_info::by_level},
-    {"primal_normal_vert_v1", location::edge, 4, field_info::by_level_if_vertical},
-    {"primal_normal_vert_v2", location::edge, 4, field_info::by_level_if_vertical},
-    {"inv_vert_vert_length", location::edge, 1, field_info::by_level_if_vertical},
-    {"inv_primal_edge_length", location::edge, 1, field_info::by_level_if_vertical},
-    {"z_nabla2_e", location::edge, 1, field_info::by_level},
-    {"z_nabla4_e2", location::edge, 1, field_info::by_level},
-    {"ptr_coeff_1", location::vertex, 6, field_info::once},
-    {"ptr_coeff_2", location::vertex, 6, field_info::once},
-    {"p_u", location::vertex, 1, field_info::by_level},
-    {"p_v", location::vertex, 1, field_info::by_level},
-    {"cell_coeff_1", location::cell, 3, field_info::once},
-    {"cell_coeff_2", location::cell, 3, field_info::once},
-    {"p_cell", location::cell, 1, field_info::by_level},
-}};
+inline constexpr field_list field_list_of_all = [] {
+  field_list list;
+  for_each_stencil([&]<class Stencil>() {
+    for (const field_info& f : Stencil::inputs) { list.add(f); }
+    for (const field_info& f : Stencil::outputs) { list.add(f); }
+  });
+  return list;
+}();
+
+}  // namespace detail
+
+inline constexpr std::size_t field_count = detail::field_list_of_all.count;
+
+inline constexpr std::array<field_info, field_count> field_table = [] {
+  std::array<field_info, field_count> table{};
+  for (std::size_t n = 0; n < field_count; ++n) { table[n] = detail::field_list_of_all.all[n]; }
+  return table;
+}();
 constexpr const field_info& info(field f) {
   return field_table[std::size_t(f)];
 }
 
+// Throws (as a constant: does not compile) where no stencil has such a field.
+constexpr field field_named(std::string_view name) {
+  for (std::size_t n = 0; n < field_count; ++n) {
+    if (field_table[n].name == name) { return field(n); }
+  }
+  throw std::invalid_argument("no field is named " + std::string(name));
+}
+
 struct stage_info {
   std::string_view name;
-  location on;  // what it computes
+  location on;            // what it computes
+  neighbour_table reads;  // whose neighbours it reads
   std::span<const field> inputs, outputs;
   int flops;  // for each point and level; a multiply and an add count one each
+  stencil_rules rules;
 };
 
 namespace detail {
-inline constexpr field nabla4_inputs[] = {field::u_vert,
-                                          field::v_vert,
-                                          field::primal_normal_vert_v1,
-                                          field::primal_normal_vert_v2,
-                                          field::inv_vert_vert_length,
-                                          field::inv_primal_edge_length,
-                                          field::z_nabla2_e};
-inline constexpr field nabla4_outputs[] = {field::z_nabla4_e2};
-inline constexpr field interpolate_inputs[] = {field::z_nabla4_e2, field::ptr_coeff_1,
-                                               field::ptr_coeff_2};
-inline constexpr field interpolate_outputs[] = {field::p_u, field::p_v};
-inline constexpr field verts2cells_inputs[] = {field::p_u, field::p_v, field::cell_coeff_1,
-                                               field::cell_coeff_2};
-inline constexpr field verts2cells_outputs[] = {field::p_cell};
+template <std::size_t count>
+constexpr std::array<field, count> named(const field_info (&infos)[count]) {
+  std::array<field, count> result{};
+  for (std::size_t n = 0; n < count; ++n) { result[n] = field_named(infos[n].name); }
+  return result;
+}
+template <class Stencil>
+inline constexpr auto inputs_of = named(Stencil::inputs);
+template <class Stencil>
+inline constexpr auto outputs_of = named(Stencil::outputs);
 }  // namespace detail
 
-inline constexpr std::array<stage_info, stage_count> stage_table{{
-    {"nabla4", location::edge, detail::nabla4_inputs, detail::nabla4_outputs, 21},
-    {"interpolate", location::vertex, detail::interpolate_inputs, detail::interpolate_outputs, 22},
-    {"verts2cells", location::cell, detail::verts2cells_inputs, detail::verts2cells_outputs, 12},
-}};
+inline constexpr std::array<stage_info, stage_count> stage_table = [] {
+  std::array<stage_info, stage_count> table{};
+  std::size_t n = 0;
+  for_each_stencil([&]<class Stencil>() {
+    table[n++] = {Stencil::name,
+                  Stencil::on,
+                  Stencil::reads,
+                  detail::inputs_of<Stencil>,
+                  detail::outputs_of<Stencil>,
+                  Stencil::flops,
+                  Stencil::rules};
+  });
+  return table;
+}();
 constexpr const stage_info& info(stage s) {
   return stage_table[std::size_t(s)];
+}
+
+// The number of a description.
+template <class Stencil>
+constexpr stage stage_number() {
+  int number = 0, n = 0;
+  for_each_stencil([&]<class Other>() {
+    if (detail::same_text(Other::name, Stencil::name)) { number = n; }
+    ++n;
+  });
+  return stage(number);
 }
 
 // Stencils run one after another. `vertical`: normals and lengths of nabla4 depend on the level.
 struct chain {
   std::string_view name;
   std::span<const stage> stages;
-  bool vertical;
-  index_t default_halo;  // rows and columns of a torus left out on each side
+  bool vertical = false;
+  index_t default_halo = 0;  // rows and columns of a torus left out on each side
 
   constexpr bool has(stage s) const {
     for (const stage t : stages) {
@@ -128,28 +158,46 @@ struct chain {
     return false;
   }
   constexpr bool by_level(field f) const {
-    return info(f).values == field_info::by_level ||
-           (vertical && info(f).values == field_info::by_level_if_vertical);
+    return info(f).values == level_rule::by_level ||
+           (vertical && info(f).values == level_rule::by_level_if_vertical);
   }
   constexpr std::span<const field> outputs() const { return info(stages.back()).outputs; }
 };
 
 namespace detail {
-inline constexpr stage all_stages[] = {stage::nabla4, stage::interpolate, stage::verts2cells};
-constexpr std::span<const stage> run_of_stages(std::size_t first, std::size_t count) {
-  return std::span<const stage>(all_stages).subspan(first, count);
+inline constexpr std::array<stage, stage_count> all_stages = [] {
+  std::array<stage, stage_count> all{};
+  for (int n = 0; n < stage_count; ++n) { all[std::size_t(n)] = stage(n); }
+  return all;
+}();
+
+// Calls add(chain) for single stencils, each followed by its vertical twin, then for the others.
+template <class Add>
+constexpr void for_each_chain(const Add& add) {
+  for (const stage& s : all_stages) {
+    const stage_info& single = info(s);
+    add(chain{single.name, {&s, 1}, false, single.rules.halo});
+    if (single.rules.vertical) {
+      add(chain{single.rules.vertical, {&s, 1}, true, single.rules.halo});
+    }
+  }
+  for (const chain_of_stencils& c : chains_of_stencils) {
+    add(chain{c.name, {c.stages, std::size_t(c.count)}, c.vertical, 2});
+  }
 }
+inline constexpr std::size_t chain_count = [] {
+  std::size_t count = 0;
+  for_each_chain([&](const chain&) { ++count; });
+  return count;
+}();
 }  // namespace detail
 
-inline constexpr std::array<chain, 7> chain_table{{
-    {"nabla4", detail::run_of_stages(0, 1), false, 2},
-    {"nabla4_vertical", detail::run_of_stages(0, 1), true, 2},
-    {"interpolate", detail::run_of_stages(1, 1), false, 1},
-    {"verts2cells", detail::run_of_stages(2, 1), false, 4},
-    {"nabla4_interpolate", detail::run_of_stages(0, 2), false, 2},
-    {"nabla4_vertical_interpolate", detail::run_of_stages(0, 2), true, 2},
-    {"nabla4_interpolate_verts2cells", detail::run_of_stages(0, 3), false, 2},
-}};
+inline constexpr std::array<chain, detail::chain_count> chain_table = [] {
+  std::array<chain, detail::chain_count> table{};
+  std::size_t n = 0;
+  detail::for_each_chain([&](const chain& c) { table[n++] = c; });
+  return table;
+}();
 
 // The chain of that name, or nullptr.
 constexpr const chain* find_chain(std::string_view name) {

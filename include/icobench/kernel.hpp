@@ -35,9 +35,7 @@
 #include <icobench/gpu/dim3.hpp>
 #include <icobench/launch.hpp>
 #include <icobench/mesh/mesh.hpp>
-#include <icobench/stencil/interpolate.hpp>
-#include <icobench/stencil/nabla4.hpp>
-#include <icobench/stencil/verts2cells.hpp>
+#include <icobench/stencil/list.hpp>
 
 namespace icobench {
 

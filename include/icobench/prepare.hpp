@@ -476,10 +476,35 @@ Operands<T, layout::ifirst> from_level(const Operands<T, layout::ifirst>& operan
   return std::bit_cast<all>(views);
 }
 
+// Neighbours are computed by strides, which hold away from the seam of a torus only.
+inline void check_reach(const kernel_description& d, const bound_kernel& b) {
+  index_t before = 0, after = 0;
+  for (const stage s : d.computes) {
+    before += info(s).rules.reach_before;
+    after += info(s).rules.reach_after;
+  }
+  const rectangle& r = b.domain;
+  const auto inside = [&](index_t first, index_t count, index_t all) {
+    return first >= before && first + count + after <= all;
+  };
+  if (b.row < 1 || !inside(r.i0, r.ni, b.row) || !inside(r.j0, r.nj, b.plane / b.row)) {
+    const auto span = [](index_t first, index_t count) {
+      return std::to_string(first) + " to " + std::to_string(first + count - 1);
+    };
+    throw unsupported("the domain, i " + span(r.i0, r.ni) + " and j " + span(r.j0, r.nj) +
+                      ", is too near the edge of a mesh with rows of " + std::to_string(b.row) +
+                      " in a plane of " + std::to_string(b.plane) + ": its stencils read " +
+                      std::to_string(before) + " rows and columns before it and " +
+                      std::to_string(after) + " after it");
+  }
+}
+
 // What a caller gives: all fields but those that one stage of the kernel hands to the next.
 inline void check_fields(const kernel_description& d, const bound_kernel& b) {
   if (b.levels < 1) { throw unsupported("there are no levels to compute"); }
   if (b.points == 0) { throw unsupported("a domain is empty"); }
+  if (b.threads.volume() == 0) { throw unsupported("the mesh has no tables of blocks"); }
+  if (d.mesh == access::strided) { check_reach(d, b); }
   for (const bound_field& f : b.fields) {
     const auto handed_on = [&](const bound_field& other) {
       return other.name == f.name && other.written != f.written;

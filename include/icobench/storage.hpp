@@ -1,14 +1,13 @@
 // One problem in a device's memory, in one numbering and layout: what a variant computes on.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <span>
 
 #include <icobench/chain.hpp>
 #include <icobench/field.hpp>
 #include <icobench/mesh/mesh.hpp>
-#include <icobench/stencil/interpolate.hpp>
-#include <icobench/stencil/nabla4.hpp>
-#include <icobench/stencil/verts2cells.hpp>
 
 namespace icobench {
 
@@ -20,11 +19,12 @@ struct storage {
   index_t row = 0, plane = 0;
   std::array<rectangle, stage_count> rectangles{};
   // Indirect access: see indirect_mesh.
-  raw_view e2c2v, v2e, c2v;
+  std::array<raw_view, neighbour_table_count> tables{};
   raw_view v2e2c2v, e_v2e2c2v;                      // if the chain fuses nabla4 and interpolate
   raw_view c2v2e, e_c2v2e, c2v2e2c2v, e_c2v2e2c2v;  // if it fuses all three
   // Row after row (see mesh/rows.hpp), the last one on a torus only.
-  std::span<const index_t> e2c2v_rows, v2e_rows, c2v_rows, diamonds;
+  std::array<std::span<const index_t>, neighbour_table_count> rows{};
+  std::span<const index_t> diamonds;
   index_t owner_step = 0, colour_step = 0;
   block_tables blocks;       // if it fuses and is not vertical; ifirst
   bool torus_order = false;  // slots of all tables are in the order of torus_offsets.hpp
@@ -34,16 +34,21 @@ struct storage {
   storage without_data() const {
     storage result = *this;
     for (raw_view& v : result.fields) { v.data = nullptr; }
-    for (raw_view* const v :
-         {&result.e2c2v, &result.v2e, &result.c2v, &result.v2e2c2v, &result.e_v2e2c2v,
-          &result.c2v2e, &result.e_c2v2e, &result.c2v2e2c2v, &result.e_c2v2e2c2v}) {
+    for (raw_view& v : result.tables) { v.data = nullptr; }
+    for (raw_view* const v : {&result.v2e2c2v, &result.e_v2e2c2v, &result.c2v2e, &result.e_c2v2e,
+                              &result.c2v2e2c2v, &result.e_c2v2e2c2v}) {
       v->data = nullptr;
     }
-    result.e2c2v_rows = result.v2e_rows = result.c2v_rows = result.diamonds = {};
+    result.rows = {};
+    result.diamonds = {};
     result.blocks = {.blocks = blocks.blocks};
     return result;
   }
 
+  template <layout L>
+  view<const index_t, L> table_view(neighbour_table t) const {
+    return tables[std::size_t(t)].as<const index_t, L>();
+  }
   template <class T, layout L>
   view<T, L> get(field f) const {
     return fields[std::size_t(f)].as<T, L>();
@@ -54,15 +59,26 @@ struct storage {
     if constexpr (Mesh::kind == access::strided) {
       return {row, plane};
     } else if constexpr (std::is_same_v<Mesh, row_mesh>) {
-      return {e2c2v_rows.data(), v2e_rows.data(), c2v_rows.data()};
+      const auto rows_of = [&](neighbour_table t) { return rows[std::size_t(t)].data(); };
+      return {rows_of(neighbour_table::e2c2v), rows_of(neighbour_table::v2e),
+              rows_of(neighbour_table::c2v), rows_of(neighbour_table::e2c),
+              rows_of(neighbour_table::c2e)};
     } else if constexpr (std::is_same_v<Mesh, vertex_row_mesh>) {
       return {diamonds.data(), owner_step, colour_step};
     } else {
-      return {e2c2v.as<const index_t, L>(),       v2e.as<const index_t, L>(),
-              c2v.as<const index_t, L>(),         v2e2c2v.as<const index_t, L>(),
-              e_v2e2c2v.as<const index_t, L>(),   c2v2e.as<const index_t, L>(),
-              e_c2v2e.as<const index_t, L>(),     c2v2e2c2v.as<const index_t, L>(),
-              e_c2v2e2c2v.as<const index_t, L>(), blocks};
+      using enum neighbour_table;
+      return {table_view<L>(e2c2v),
+              table_view<L>(v2e),
+              table_view<L>(c2v),
+              table_view<L>(e2c),
+              table_view<L>(c2e),
+              v2e2c2v.as<const index_t, L>(),
+              e_v2e2c2v.as<const index_t, L>(),
+              this->c2v2e.as<const index_t, L>(),
+              e_c2v2e.as<const index_t, L>(),
+              c2v2e2c2v.as<const index_t, L>(),
+              e_c2v2e2c2v.as<const index_t, L>(),
+              blocks};
     }
   }
   template <class Mesh>
@@ -74,27 +90,17 @@ struct storage {
     }
   }
 
+  // The operands of a stencil: a view of each input, then of each output.
   template <stage s, class T, layout L>
   auto operands() const {
-    if constexpr (s == stage::nabla4) {
-      return nabla4_operands<T, L>{get<const T, L>(field::u_vert),
-                                   get<const T, L>(field::v_vert),
-                                   get<const T, L>(field::primal_normal_vert_v1),
-                                   get<const T, L>(field::primal_normal_vert_v2),
-                                   get<const T, L>(field::inv_vert_vert_length),
-                                   get<const T, L>(field::inv_primal_edge_length),
-                                   get<const T, L>(field::z_nabla2_e),
-                                   get<T, L>(field::z_nabla4_e2)};
-    } else if constexpr (s == stage::interpolate) {
-      return interpolate_operands<T, L>{
-          get<const T, L>(field::z_nabla4_e2), get<const T, L>(field::ptr_coeff_1),
-          get<const T, L>(field::ptr_coeff_2), get<T, L>(field::p_u), get<T, L>(field::p_v)};
-    } else {
-      return verts2cells_operands<T, L>{get<const T, L>(field::p_u), get<const T, L>(field::p_v),
-                                        get<const T, L>(field::cell_coeff_1),
-                                        get<const T, L>(field::cell_coeff_2),
-                                        get<T, L>(field::p_cell)};
-    }
+    using all = typename stencil_of<s>::template operands<T, L>;
+    constexpr const stage_info& of = info(s);
+    std::array<raw_view, of.inputs.size() + of.outputs.size()> views{};
+    static_assert(sizeof(views) == sizeof(all), "operands are a view of each input and output");
+    auto next = views.begin();
+    for (const field f : of.inputs) { *next++ = fields[std::size_t(f)]; }
+    for (const field f : of.outputs) { *next++ = fields[std::size_t(f)]; }
+    return std::bit_cast<all>(views);
   }
 };
 

@@ -21,9 +21,7 @@ enum class access { strided, indirect };              // neighbours computed, or
 enum class ordering { per_vertex, per_orientation };  // edges of a torus: 3v + c, or c V + v
 enum class layout { ifirst, kfirst };                 // entities or levels contiguous in memory
 enum class precision { float64, float32 };
-enum class location { vertex, edge, cell };             // where a field lives
-enum class stage { nabla4, interpolate, verts2cells };  // one operator of a chain
-inline constexpr int stage_count = 3;
+enum class location { vertex, edge, cell };  // where a field lives
 
 // How a kernel reads neighbour tables: word by word, slot after slot; all slots of a point at once;
 // or at once what the three edges of a vertex need. See mesh/rows.hpp.

@@ -53,7 +53,11 @@ inline constexpr gpu_variant catalogued{&description<Backend, K, Mesh, T>, binds
 
 template <stage... fused>
 constexpr bool has_edges(stages<fused...>) {
-  return ((fused != stage::verts2cells) || ...);
+  const auto has = [](stage s) {
+    const neighbour_table_info& t = info(info(s).reads);
+    return t.of == location::edge || t.to == location::edge;
+  };
+  return (has(fused) || ...);
 }
 
 }  // namespace detail

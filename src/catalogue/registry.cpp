@@ -7,9 +7,8 @@ namespace {
 
 // The chain that consists of stage s of chain c.
 const chain& single(const chain& c, stage s) {
-  const std::string name =
-      std::string(info(s).name) + (s == stage::nabla4 && c.vertical ? "_vertical" : "");
-  return *find_chain(name);
+  const stage_info& one = info(s);
+  return *find_chain(c.vertical && one.rules.vertical ? one.rules.vertical : one.name);
 }
 
 // The variant of stage s that launches like v, or nullptr.
@@ -116,26 +115,33 @@ void add_separate(registry& all, const registry& registered, const chain& c) {
   }
 }
 
-// Adds to `all`, for each way to fuse the first two stages of nabla4_interpolate_verts2cells, the
-// fusion of that name and "_separate": followed by verts2cells in the same schedule.
-void add_separate_verts2cells(registry& all, const registry& registered) {
-  const chain& c = *find_chain("nabla4_interpolate_verts2cells");
+// Adds to `all`, for each way to fuse all stages of a chain but the last one, the fusion of that
+// name and "_separate": followed by the last one in the same schedule.
+void add_last_separate(registry& all, const registry& registered, const chain& c) {
+  const auto fused = c.stages.first(c.stages.size() - 1);
+  if (fused.size() < 2) { return; }
   for (const variant& first : registered.variants()) {
-    if (first.info.chain != "nabla4_interpolate" || first.info.roofline) { continue; }
+    const chain& of = *find_chain(first.info.chain);
+    if (first.info.roofline || of.vertical != c.vertical ||
+        !std::equal(of.stages.begin(), of.stages.end(), fused.begin(), fused.end())) {
+      continue;
+    }
     variant_info info = first.info;
     info.chain = c.name;
     info.fusion += "_separate";
-    info.description += "; then verts2cells";
-    add_joined(all, {&first, counterpart(registered, c, stage::verts2cells, first, "")}, info);
+    info.description += "; then " + std::string(icobench::info(c.stages.back()).name);
+    add_joined(all, {&first, counterpart(registered, c, c.stages.back(), first, "")}, info);
   }
 }
 
 registry completed(const registry& registered) {
   registry all = registered;
   for (const chain& c : chain_table) {
-    if (c.stages.size() > 1) { add_separate(all, registered, c); }
+    if (c.stages.size() > 1) {
+      add_separate(all, registered, c);
+      add_last_separate(all, registered, c);
+    }
   }
-  add_separate_verts2cells(all, registered);
   return all;
 }
 

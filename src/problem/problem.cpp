@@ -1,10 +1,9 @@
 #include "src/problem/problem.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
-
-#include <icobench/stencil/interpolate.hpp>
-#include <icobench/stencil/nabla4.hpp>
-#include <icobench/stencil/verts2cells.hpp>
+#include <iterator>
 
 namespace icobench {
 namespace {
@@ -37,77 +36,60 @@ void clear_missing_slots(host_field& coefficients, const table& neighbours) {
   }
 }
 
-template <int count>
-neighbours<double, count> gather(const host_field& f, const neighbours<index_t, count>& ids,
-                                 index_t k) {
-  neighbours<double, count> result{};
-  for (int s = 0; s < count; ++s) { result[s] = ids[s] == missing ? 0.0 : f(ids[s], 0, k); }
-  return result;
-}
+// What a stencil's description sees of a problem: one point, one level.
+template <class Stencil>
+class reference_point {
+ public:
+  reference_point(problem& p, const table& neighbours)
+      : neighbours_(neighbours), levels_(p.levels) {
+    constexpr const stage_info& s = info(stage_number<Stencil>());
+    for (std::size_t n = 0; n < inputs_.size(); ++n) { inputs_[n] = &p.fields.at(s.inputs[n]); }
+    for (std::size_t n = 0; n < outputs_.size(); ++n) { outputs_[n] = &p.fields.at(s.outputs[n]); }
+  }
+  void move_to(index_t point, index_t k) {
+    point_ = point;
+    k_ = k;
+  }
 
-template <int count>
-neighbours<double, count> slots_at(const host_field& f, index_t h, index_t k) {
-  neighbours<double, count> result{};
-  for (int s = 0; s < count; ++s) { result[s] = f.at_level(h, s, k); }
-  return result;
-}
+  double value(int n) const { return inputs_[std::size_t(n)]->at_level(point_, 0, k_); }
+  template <int count>
+  icobench::neighbours<double, count> slots(int n) const {
+    icobench::neighbours<double, count> result{};
+    for (int s = 0; s < count; ++s) {
+      result[s] = inputs_[std::size_t(n)]->at_level(point_, s, k_);
+    }
+    return result;
+  }
+  template <int count>
+  icobench::neighbours<double, count> neighbours(int n) const {
+    static_assert(count == info(Stencil::reads).slots);
+    icobench::neighbours<double, count> result{};
+    for (int s = 0; s < count; ++s) {
+      const index_t id = neighbours_(point_, s);
+      result[s] = id == missing ? 0.0 : (*inputs_[std::size_t(n)])(id, 0, k_);
+    }
+    return result;
+  }
+  void result(int n, double value) const { (*outputs_[std::size_t(n)])(point_, 0, k_) = value; }
 
-template <int count>
-neighbours<index_t, count> row(const table& t, index_t h) {
-  neighbours<index_t, count> result{};
-  for (int s = 0; s < count; ++s) { result[s] = t(h, s); }
-  return result;
-}
+ private:
+  const table& neighbours_;
+  index_t levels_, point_ = 0, k_ = 0;
+  std::array<const host_field*, std::size(Stencil::inputs)> inputs_{};
+  std::array<host_field*, std::size(Stencil::outputs)> outputs_{};
+};
 
-template <class Compute>
-void for_each(const std::vector<index_t>& ids, index_t levels, Compute compute) {
+template <class Stencil>
+void compute_stage(problem& p) {
+  const std::vector<index_t>& ids = p.computed[std::size_t(stage_number<Stencil>())].ids;
 #pragma omp parallel for schedule(static)
   for (std::ptrdiff_t n = 0; n < std::ptrdiff_t(ids.size()); ++n) {
-    for (index_t k = 0; k < levels; ++k) { compute(ids[std::size_t(n)], k); }
+    reference_point<Stencil> point(p, table_of(*p.mesh, Stencil::reads));
+    for (index_t k = 0; k < p.levels; ++k) {
+      point.move_to(ids[std::size_t(n)], k);
+      Stencil::compute(point);
+    }
   }
-}
-
-void reference_nabla4(problem& p, host_field& out) {
-  const auto& f = p.fields;
-  const host_field &u = f.at(field::u_vert), &v = f.at(field::v_vert), &z = f.at(field::z_nabla2_e),
-                   &n1 = f.at(field::primal_normal_vert_v1),
-                   &n2 = f.at(field::primal_normal_vert_v2),
-                   &vert_vert = f.at(field::inv_vert_vert_length),
-                   &edge = f.at(field::inv_primal_edge_length);
-  for_each(p.computed[std::size_t(stage::nabla4)].ids, p.levels, [&](index_t e, index_t k) {
-    const auto diamond = row<4>(p.mesh->e2c2v, e);
-    const double a = vert_vert.at_level(e, 0, k), b = edge.at_level(e, 0, k);
-    const nabla4<double> stencil{slots_at<4>(n1, e, k), slots_at<4>(n2, e, k), a * a, b * b};
-    out(e, 0, k) = stencil(gather(u, diamond, k), gather(v, diamond, k), z(e, 0, k));
-  });
-}
-
-void reference_interpolate(problem& p, host_field& p_u, host_field& p_v) {
-  const auto& f = p.fields;
-  const host_field& p_e = f.at(field::z_nabla4_e2);
-  for_each(p.computed[std::size_t(stage::interpolate)].ids, p.levels, [&](index_t v, index_t k) {
-    const interpolate<double> stencil{slots_at<6>(f.at(field::ptr_coeff_1), v, k),
-                                      slots_at<6>(f.at(field::ptr_coeff_2), v, k)};
-    const auto sum = stencil(gather(p_e, row<6>(p.mesh->v2e, v), k));
-    p_u(v, 0, k) = sum.u;
-    p_v(v, 0, k) = sum.v;
-  });
-}
-
-void reference_verts2cells(problem& p, host_field& out) {
-  const auto& f = p.fields;
-  for_each(p.computed[std::size_t(stage::verts2cells)].ids, p.levels, [&](index_t c, index_t k) {
-    const verts2cells<double> stencil{slots_at<3>(f.at(field::cell_coeff_1), c, k),
-                                      slots_at<3>(f.at(field::cell_coeff_2), c, k)};
-    const auto corners = row<3>(p.mesh->c2v, c);
-    out(c, 0, k) =
-        stencil(gather(f.at(field::p_u), corners, k), gather(f.at(field::p_v), corners, k));
-  });
-}
-
-// A torus numbers edges and cells with the vertices that own them.
-constexpr index_t owned_by_vertex(location l) {
-  return l == location::vertex ? 1 : l == location::edge ? 3 : 2;
 }
 
 }  // namespace
@@ -129,8 +111,11 @@ problem make_problem(std::shared_ptr<const grid> mesh, const chain& c, index_t l
   for (const field f : inputs(c)) {
     host_field values = make_field(p, f);
     fill_random(values, f, precision_);
-    if (f == field::ptr_coeff_1 || f == field::ptr_coeff_2) {
-      clear_missing_slots(values, mesh->v2e);
+    for (const stage of : c.stages) {
+      const table& t = table_of(*mesh, info(of).reads);
+      const bool has_coefficients = std::ranges::count(info(of).inputs, f) > 0 &&
+                                    info(f).on == info(of).on && info(f).slots == t.slots;
+      if (info(of).rules.pentagons && has_coefficients) { clear_missing_slots(values, t); }
     }
     p.fields.emplace(f, std::move(values));
   }
@@ -140,17 +125,9 @@ problem make_problem(std::shared_ptr<const grid> mesh, const chain& c, index_t l
 void compute_reference(problem& p) {
   for (const stage s : p.chain_->stages) {
     for (const field f : info(s).outputs) { p.fields[f] = make_field(p, f); }
-    switch (s) {
-      case stage::nabla4:
-        reference_nabla4(p, p.fields[field::z_nabla4_e2]);
-        break;
-      case stage::interpolate:
-        reference_interpolate(p, p.fields[field::p_u], p.fields[field::p_v]);
-        break;
-      case stage::verts2cells:
-        reference_verts2cells(p, p.fields[field::p_cell]);
-        break;
-    }
+    for_each_stencil([&]<class Stencil>() {
+      if (s == stage_number<Stencil>()) { compute_stage<Stencil>(p); }
+    });
   }
 }
 

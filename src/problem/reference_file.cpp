@@ -116,35 +116,13 @@ constexpr std::array<table_info, 5> table_infos{{
      "diamond of an edge: both ends, then the tips of its cells e2c[0] and e2c[1]"},
 }};
 
-struct field_text {
-  const char *description, *units;
-};
-// In the order of the fields. Units are those of ICON; values in a dump may be arbitrary numbers.
-constexpr std::array<field_text, field_count> field_texts{{
-    {"first component of the velocity at vertices", "m s-1"},
-    {"second component of the velocity at vertices", "m s-1"},
-    {"first component of the edge normal at the vertices of its diamond", "1"},
-    {"second component of the edge normal at the vertices of its diamond", "1"},
-    {"inverse distance of the tips of the adjacent cells", "m-1"},
-    {"inverse length of the edge", "m-1"},
-    {"Laplacian of the normal velocity", "m-1 s-1"},
-    {"Laplacian of the Laplacian of the normal velocity (nabla4)", "m-3 s-1"},
-    {"coefficients of the first component, one for each edge of v2e", "1"},
-    {"coefficients of the second component, one for each edge of v2e", "1"},
-    {"first component of the vector reconstructed at vertices", "m-3 s-1"},
-    {"second component of the vector reconstructed at vertices", "m-3 s-1"},
-    {"coefficients of the first component, one for each corner of c2v", "1"},
-    {"coefficients of the second component, one for each corner of c2v", "1"},
-    {"value at cells", "m-3 s-1"},
-}};
-
 const char* name_of(location l) {
   return l == location::vertex ? "vertex" : l == location::edge ? "edge" : "cell";
 }
 
 const char* domain_name(stage s) {
-  constexpr const char* names[stage_count] = {"edges", "vertices", "cells"};
-  return names[std::size_t(s)];
+  const location l = info(s).on;
+  return l == location::vertex ? "vertices" : l == location::edge ? "edges" : "cells";
 }
 
 std::string name_of(field f) {
@@ -168,11 +146,10 @@ extents field_extents(const problem& p, field f) {
 }
 
 text describe(const problem& p, field f) {
-  const field_text& about = field_texts[std::size_t(f)];
-  return {about.description,
+  return {info(f).description,
           std::string(name_of(info(f).on)) + (info(f).slots > 1 ? " slot" : "") +
               (p.chain_->by_level(f) ? " level" : ""),
-          about.units};
+          info(f).units};
 }
 
 std::vector<field> outputs_of_all_stages(const chain& c) {
@@ -526,6 +503,7 @@ grid read_grid(const hdf5_file& file) {
     check_ids(file, std::string("tables/") + t.name, (g.*t.member).ids, missing, count(g, t.to));
   }
   in_file(file, "group 'tables': ", [&] { check_grid(g); });
+  g.c2e = make_c2e(g.e2v, g.e2c, g.c2v);
   if (has_attribute(file, "shape")) {
     const auto [nx, ny] = read_integers<2>(file, "shape", 1);
     g.shape = torus_shape{nx, ny};

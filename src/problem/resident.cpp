@@ -62,6 +62,14 @@ index_t row_of(const problem& p, const arrangement& a) {
   return elements_of(pitch_of(a.layout_, a.rows), p.mesh->shape->nx, size_of(p.precision_));
 }
 
+// Whether a stage of the chain reads one table and the next one the other.
+bool reads_in_turn(const chain& c, neighbour_table first, neighbour_table second) {
+  for (std::size_t n = 1; n < c.stages.size(); ++n) {
+    if (info(c.stages[n - 1]).reads == first && info(c.stages[n]).reads == second) { return true; }
+  }
+  return false;
+}
+
 numbering number_rows(const problem& p, const arrangement& a) {
   if (!p.mesh->shape) { throw unsupported("strided access needs a torus"); }
   if (a.vertices != vertex_order::row) {
@@ -104,12 +112,16 @@ void resident_problem::make_strided() {
 void resident_problem::make_indirect() {
   const grid& mesh = *problem_.mesh;
   storage_.torus_order = mesh.shape.has_value();
-  if (problem_.chain_->has(stage::nabla4) && problem_.chain_->has(stage::interpolate)) {
-    if (!problem_.chain_->vertical && arrangement_.layout_ == layout::ifirst) { make_blocks(); }
+  const chain& c = *problem_.chain_;
+  // Composed tables follow from those of stencils one after another.
+  const bool diamonds_of_vertices = reads_in_turn(c, neighbour_table::e2c2v, neighbour_table::v2e);
+  const bool to_cells = reads_in_turn(c, neighbour_table::v2e, neighbour_table::c2v);
+  if (diamonds_of_vertices) {
+    if (!c.vertical && arrangement_.layout_ == layout::ifirst) { make_blocks(); }
     const composed v = make_v2e2c2v(mesh);
     storage_.v2e2c2v = upload_table(v.members, location::vertex, location::vertex);
     storage_.e_v2e2c2v = upload_positions(v.positions, location::vertex);
-    if (problem_.chain_->has(stage::verts2cells)) {
+    if (to_cells) {
       const composed edges = make_c2v2e(mesh);
       storage_.c2v2e = upload_table(edges.members, location::cell, location::edge);
       storage_.e_c2v2e = upload_positions(edges.positions, location::cell);
@@ -118,49 +130,40 @@ void resident_problem::make_indirect() {
       storage_.e_c2v2e2c2v = upload_positions(vertices.positions, location::cell);
     }
   }
-  for (const stage s : problem_.chain_->stages) {
+  for (const stage s : c.stages) {
     storage_.ranges[std::size_t(s)] = {0, index_t(problem_.computed[std::size_t(s)].ids.size())};
-    switch (s) {
-      case stage::nabla4:
-        storage_.e2c2v = upload_table(mesh.e2c2v, location::edge, location::vertex);
-        break;
-      case stage::interpolate:
-        storage_.v2e = upload_table(mesh.v2e, location::vertex, location::edge);
-        break;
-      case stage::verts2cells:
-        storage_.c2v = upload_table(mesh.c2v, location::cell, location::vertex);
-        break;
-    }
+    const neighbour_table t = info(s).reads;
+    storage_.tables[std::size_t(t)] = upload_table(table_of(mesh, t), info(t).of, info(t).to);
+    if (arrangement_.layout_ == layout::ifirst) { upload_row_table(t); }
   }
-  if (arrangement_.layout_ == layout::ifirst) { make_row_tables(); }
+  if (arrangement_.layout_ == layout::ifirst && mesh.shape &&
+      info(c.stages.front()).reads == neighbour_table::e2c2v) {
+    make_diamonds(c.stages.front());
+  }
 }
 
-// The tables of single stencils once more, a row at once.
-void resident_problem::make_row_tables() {
+// The table once more, a row at once.
+void resident_problem::upload_row_table(neighbour_table t) {
+  storage_.rows[std::size_t(t)] =
+      upload_row_table(table_of(*problem_.mesh, t), numbering_.of(info(t).of), info(t).to);
+}
+std::span<const index_t> resident_problem::upload_row_table(const table& t,
+                                                            const std::vector<index_t>& row_id,
+                                                            location of) {
+  const index_t padded = (t.slots + 3) / 4 * 4;
+  const raw_view view = upload_rows(layout::kfirst, padded, row_id, [&](index_t row, index_t slot) {
+    return slot < t.slots ? neighbour(t, row, slot, of) : 0;
+  });
+  return {static_cast<const index_t*>(view.data), tables_.back().bytes() / sizeof(index_t)};
+}
+
+// Of the three edges of each vertex of a torus together.
+void resident_problem::make_diamonds(stage of_edges) {
   const grid& mesh = *problem_.mesh;
-  const chain& c = *problem_.chain_;
   const auto& edge_id = numbering_.of(location::edge);
-  const auto rows = [&](const table& t, const std::vector<index_t>& row_id, location of) {
-    const index_t padded = (t.slots + 3) / 4 * 4;
-    const raw_view view =
-        upload_rows(layout::kfirst, padded, row_id, [&](index_t row, index_t slot) {
-          return slot < t.slots ? neighbour(t, row, slot, of) : 0;
-        });
-    return std::span(static_cast<const index_t*>(view.data),
-                     tables_.back().bytes() / sizeof(index_t));
-  };
-  if (c.has(stage::interpolate)) {
-    storage_.v2e_rows = rows(mesh.v2e, numbering_.of(location::vertex), location::edge);
-  }
-  if (c.has(stage::verts2cells)) {
-    storage_.c2v_rows = rows(mesh.c2v, numbering_.of(location::cell), location::vertex);
-  }
-  if (!c.has(stage::nabla4)) { return; }
-  storage_.e2c2v_rows = rows(mesh.e2c2v, edge_id, location::vertex);
-  if (!mesh.shape) { return; }
   // The edges of a vertex follow each other, or lie a third of the computed edges apart.
   const bool together = arrangement_.ordering_ == ordering::per_vertex;
-  const index_t computed = storage_.ranges[std::size_t(stage::nabla4)].end / 3;
+  const index_t computed = storage_.ranges[std::size_t(of_edges)].end / 3;
   storage_.owner_step = together ? 3 : 1;
   storage_.colour_step = together ? 1 : computed;
   table diamonds(mesh.vertices, 6);
@@ -172,7 +175,7 @@ void resident_problem::make_row_tables() {
     diamonds(v, 4) = mesh.e2c2v(3 * v + 1, 3);
     diamonds(v, 5) = mesh.e2c2v(3 * v + 2, 3);
   }
-  storage_.diamonds = rows(diamonds, owner, location::vertex);
+  storage_.diamonds = upload_row_table(diamonds, owner, location::vertex);
 }
 
 // The storage id of a neighbour. Missing ones become the row's first one: kernels read it and

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <icobench/gpu/device.hpp>
@@ -72,7 +73,10 @@ class resident_problem {
  private:
   void make_strided();
   void make_indirect();
-  void make_row_tables();
+  void make_diamonds(stage of_edges);
+  void upload_row_table(neighbour_table);
+  std::span<const index_t> upload_row_table(const table&, const std::vector<index_t>& row_id,
+                                            location of);
   void make_blocks();
   template <class T>
   void upload_fields();

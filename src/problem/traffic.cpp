@@ -20,15 +20,8 @@ std::vector<index_t> neighbours_of(const std::vector<index_t>& ids, const table&
 }
 
 std::vector<index_t> read_by(const problem& p, stage s, const std::vector<index_t>& ids) {
-  const grid& g = *p.mesh;
-  switch (s) {
-    case stage::nabla4:
-      return neighbours_of(ids, g.e2c2v, g.vertices);
-    case stage::interpolate:
-      return neighbours_of(ids, g.v2e, g.edges);
-    default:
-      return neighbours_of(ids, g.c2v, g.vertices);
-  }
+  return neighbours_of(ids, table_of(*p.mesh, info(s).reads),
+                       count(*p.mesh, info(info(s).reads).to));
 }
 
 std::size_t values(const problem& p, field f, std::size_t entities) {

@@ -21,7 +21,8 @@ import numpy as np
 
 MISSING = -1
 STAGES = {"nabla4": ("edge", "edges"), "interpolate": ("vertex", "vertices"),
-          "verts2cells": ("cell", "cells")}
+          "verts2cells": ("cell", "cells"), "gradient": ("edge", "edges"),
+          "divergence": ("cell", "cells")}
 
 # name: (where, slots, depends on the level, description, units)
 FIELDS = {
@@ -50,14 +51,23 @@ FIELDS = {
     "cell_coeff_2": ("cell", 3, False, "coefficients of the second component, one for each corner "
                      "of c2v", "1"),
     "p_cell": ("cell", 1, True, "value at cells", "m-3 s-1"),
+    "psi_c": ("cell", 1, True, "scalar at cells", "1"),
+    "inv_dual_edge_length": ("edge", 1, False, "inverse distance of the centres of the adjacent "
+                             "cells", "m-1"),
+    "vec_e": ("edge", 1, True, "component of a vector normal to the edge", "m-1"),
+    "geofac_div": ("cell", 3, False, "factors of the divergence, one for each edge of c2e", "m-1"),
+    "div_vec_c": ("cell", 1, True, "divergence at cells", "m-2"),
 }
 INPUTS = {
     "nabla4": ["u_vert", "v_vert", "primal_normal_vert_v1", "primal_normal_vert_v2",
                "inv_vert_vert_length", "inv_primal_edge_length", "z_nabla2_e"],
     "interpolate": ["z_nabla4_e2", "ptr_coeff_1", "ptr_coeff_2"],
     "verts2cells": ["p_u", "p_v", "cell_coeff_1", "cell_coeff_2"],
+    "gradient": ["psi_c", "inv_dual_edge_length"],
+    "divergence": ["vec_e", "geofac_div"],
 }
-OUTPUTS = {"nabla4": ["z_nabla4_e2"], "interpolate": ["p_u", "p_v"], "verts2cells": ["p_cell"]}
+OUTPUTS = {"nabla4": ["z_nabla4_e2"], "interpolate": ["p_u", "p_v"], "verts2cells": ["p_cell"],
+           "gradient": ["vec_e"], "divergence": ["div_vec_c"]}
 TABLES = {  # name: (rows, values, description)
     "e2v": ("edge", "vertex", "ends of an edge (ICON edge_vertices)"),
     "e2c": ("edge", "cell", "cells adjacent to an edge (ICON adjacent_cell_of_edge)"),
@@ -77,6 +87,13 @@ class Mesh:
     v2e: np.ndarray
     e2c2v: np.ndarray
     shape: tuple = None
+
+    def c2e(self):
+        """Sides of each cell: between its corners 0 and 1, 1 and 2, 2 and 0."""
+        of_ends = [{frozenset(self.e2v[e]): e for e in np.flatnonzero((self.e2c == c).any(axis=1))}
+                   for c in range(len(self.c2v))]
+        return np.array([[of_ends[c][frozenset(side)] for side in ((a, b), (b, d), (d, a))]
+                         for c, (a, b, d) in enumerate(self.c2v)])
 
     def count(self, where):
         return len({"vertex": self.v2e, "edge": self.e2v, "cell": self.c2v}[where])
@@ -204,13 +221,15 @@ def rectangle(mesh, first, last, per_vertex):
 
 
 def torus_domain(mesh, stages, halo):
-    if stages == ["verts2cells"]:
-        return {"verts2cells": rectangle(mesh, halo - 1, halo, 2)}
+    if stages in (["verts2cells"], ["divergence"]):
+        return {stages[0]: rectangle(mesh, halo - 1, halo, 2)}
     if stages == ["interpolate"]:
         return {"interpolate": rectangle(mesh, halo, halo, 1)}
     everywhere = {"nabla4": rectangle(mesh, halo, halo, 3),
                   "interpolate": rectangle(mesh, halo + 1, halo + 1, 1),
-                  "verts2cells": rectangle(mesh, halo + 1, halo + 2, 2)}
+                  "verts2cells": rectangle(mesh, halo + 1, halo + 2, 2),
+                  "gradient": rectangle(mesh, halo, halo, 3),
+                  "divergence": rectangle(mesh, halo, halo + 1, 2)}
     return {s: everywhere[s] for s in stages}
 
 
@@ -222,6 +241,9 @@ def whole_domain(mesh, stages):
         [v for v, edges in enumerate(mesh.v2e) if complete[edges[edges != MISSING]].all()])
     corners = np.isin(mesh.c2v, domain["interpolate"])
     domain["verts2cells"] = np.flatnonzero(corners.all(axis=1) | ("interpolate" not in stages))
+    domain["gradient"] = domain["nabla4"]
+    domain["divergence"] = np.flatnonzero(complete[mesh.c2e()].all(axis=1) |
+                                          ("gradient" not in stages))
     return {s: domain[s] for s in stages}
 
 
@@ -259,6 +281,15 @@ def interpolate(mesh, f):
 def verts2cells(mesh, f):
     p_u, p_v = f["p_u"][mesh.c2v, 0], f["p_v"][mesh.c2v, 0]  # cell, corner, level
     return [(p_u * f["cell_coeff_1"] + p_v * f["cell_coeff_2"]).sum(axis=1) / 2]
+
+
+def gradient(mesh, f):
+    psi = f["psi_c"][mesh.e2c, 0]  # edge, cell, level
+    return [(psi[:, 1] - psi[:, 0]) * f["inv_dual_edge_length"][:, 0]]
+
+
+def divergence(mesh, f):
+    return [(f["vec_e"][mesh.c2e(), 0] * f["geofac_div"]).sum(axis=1)]
 
 
 def compute(mesh, stages, domain, inputs):
@@ -343,6 +374,10 @@ def main(folder):
         ("torus_6x5", torus(6, 5), whole, 3, 0),
         ("sphere", sphere(shuffle), whole, 3, 0),
         ("limited_area", hexagon(3, shuffle), whole, 3, 0),
+        ("torus_10x8", torus(10, 8), "gradient", 3, 1),
+        ("torus_8x7", torus(8, 7), "divergence", 3, 1),
+        ("torus_10x8", torus(10, 8), "gradient_divergence", 4, 2),
+        ("small_limited_area", hexagon(2, shuffle), "gradient_divergence", 3, 0),
     ]
     for n, (name, mesh, chain, levels, halo) in enumerate(dumps):
         path = folder / f"{name}_halo{halo}_k{levels}_{chain}.h5"

@@ -18,7 +18,7 @@ struct indirect_mesh {
   static constexpr int cells_per_point = 1;
   using domain = range;
 
-  view<const index_t, L> e2c2v_table, v2e_table, c2v_table;
+  view<const index_t, L> e2c2v_table, v2e_table, c2v_table, e2c_table, c2e_table;
   // Of fused chains: neighbours of neighbours without repetitions, and as packed_positions where
   // each entry of the plain composition is among them.
   view<const index_t, L> v2e2c2v_table;      // 7 vertices of the diamonds of a vertex's edges
@@ -49,6 +49,12 @@ struct indirect_mesh {
   ICOBENCH_FUNCTION index_t cell_of_point(index_t c, int) const { return c; }
   ICOBENCH_FUNCTION neighbours<index_t, 3> c2v(index_t c, int) const {
     return slots<3>(c2v_table, c, 0);
+  }
+  ICOBENCH_FUNCTION neighbours<index_t, 2> e2c(const edge& e) const {
+    return slots<2>(e2c_table, e.number, 0);
+  }
+  ICOBENCH_FUNCTION edge edge_of_cell(index_t c, int, int slot) const {
+    return {c2e_table(c, slot, 0)};
   }
   ICOBENCH_FUNCTION neighbours<index_t, 7> v2e2c2v(index_t v) const {
     return slots<7>(v2e2c2v_table, v, 0);

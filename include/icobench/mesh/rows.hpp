@@ -26,7 +26,7 @@ struct row_mesh {
   static constexpr int cells_per_point = 1;
   using domain = range;
 
-  const index_t *e2c2v_rows, *v2e_rows, *c2v_rows;
+  const index_t *e2c2v_rows, *v2e_rows, *c2v_rows, *e2c_rows, *c2e_rows;
 
   ICOBENCH_FUNCTION index_t point(const range& d, unsigned x, unsigned y) const {
     return index_t(x) < d.extent_x() && y == 0 ? d.begin + index_t(x) : -1;
@@ -36,9 +36,14 @@ struct row_mesh {
   ICOBENCH_FUNCTION neighbours<index_t, 4> e2c2v(index_t e) const { return row<4>(e2c2v_rows, e); }
   ICOBENCH_FUNCTION index_t cell_of_point(index_t c, int) const { return c; }
   ICOBENCH_FUNCTION neighbours<index_t, 3> c2v(index_t c, int) const { return row<3>(c2v_rows, c); }
+  ICOBENCH_FUNCTION neighbours<index_t, 2> e2c(index_t e) const { return row<2>(e2c_rows, e); }
 };
 ICOBENCH_FUNCTION inline neighbours<index_t, 6> v2e(const row_mesh& mesh, index_t v) {
   return row<6>(mesh.v2e_rows, v);
+}
+
+ICOBENCH_FUNCTION inline neighbours<index_t, 3> c2e(const row_mesh& mesh, index_t c, int) {
+  return row<3>(mesh.c2e_rows, c);
 }
 
 // Edges in threes: those of a vertex of a torus.

@@ -69,6 +69,25 @@ struct strided_mesh {
         return {v + row - 1, 2};
     }
   }
+  // The two cells of an edge.
+  ICOBENCH_FUNCTION neighbours<index_t, 2> e2c(const edge& e) const {
+    const index_t up = 2 * e.owner, below = 2 * (e.owner - row);
+    switch (e.colour) {
+      case 0:
+        return {{up - 1, up}};
+      case 1:
+        return {{up, below + 1}};
+      default:
+        return {{below + 1, below}};
+    }
+  }
+  // Side `slot` of cell c of a vertex: the one between its corners slot and slot + 1.
+  ICOBENCH_FUNCTION edge edge_of_cell(index_t v, int c, int slot) const {
+    if (slot == c) {
+      return {c == 0 ? v : v + row, c};
+    }  // up: north of v; down: east of (i, j + 1)
+    return slot == 1 - c ? edge{v + row, 2} : c == 0 ? edge{v, 1} : edge{v + 1, 0};
+  }
   // The distinct vertices of the diamonds of those edges: see torus_offsets.hpp.
   ICOBENCH_FUNCTION neighbours<index_t, 7> v2e2c2v(index_t v) const {
     return {{v - 1, v, v + row - 1, v - row, v + 1, v + row, v - row + 1}};

@@ -46,6 +46,10 @@ inline constexpr offset diamond[3][4] = {{{0, 0}, {0, 1}, {-1, 1}, {1, 0}},
 inline constexpr cell_offset e2c[3][2] = {
     {{down, -1, 0}, {up, 0, 0}}, {{up, 0, 0}, {down, 0, -1}}, {{down, 0, -1}, {up, 0, -1}}};
 
+// The sides of a cell, between its corners 0-1, 1-2 and 2-0.
+inline constexpr edge_offset c2e[2][3] = {{{north, 0, 0}, {southeast, 0, 1}, {east, 0, 0}},
+                                          {{southeast, 0, 1}, {east, 0, 1}, {north, 1, 0}}};
+
 inline constexpr edge_offset v2e[6] = {{east, -1, 0}, {east, 0, 0},      {north, 0, -1},
                                        {north, 0, 0}, {southeast, 0, 0}, {southeast, -1, 1}};
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <icobench/field.hpp>
+#include <icobench/stencil/description.hpp>
 
 namespace icobench {
 
@@ -50,5 +51,37 @@ struct interpolate_operands {
     gpu::store_apart(p_v.address(v, k), p.v);
   }
 };
+
+namespace stencils {
+struct interpolate {
+  static constexpr const char* name = "interpolate";
+  static constexpr location on = location::vertex;
+  static constexpr neighbour_table reads = neighbour_table::v2e;
+  static constexpr int flops = 22;
+  static constexpr stencil_rules rules{.pentagons = true};
+  static constexpr field_info inputs[] = {
+      {"z_nabla4_e2", location::edge, 1, level_rule::by_level, "m-3 s-1",
+       "Laplacian of the Laplacian of the normal velocity (nabla4)"},
+      {"ptr_coeff_1", location::vertex, 6, level_rule::once, "1",
+       "coefficients of the first component, one for each edge of v2e"},
+      {"ptr_coeff_2", location::vertex, 6, level_rule::once, "1",
+       "coefficients of the second component, one for each edge of v2e"}};
+  static constexpr field_info outputs[] = {
+      {"p_u", location::vertex, 1, level_rule::by_level, "m-3 s-1",
+       "first component of the vector reconstructed at vertices"},
+      {"p_v", location::vertex, 1, level_rule::by_level, "m-3 s-1",
+       "second component of the vector reconstructed at vertices"}};
+  template <class T, layout L>
+  using operands = interpolate_operands<T, L>;
+
+  template <class Point>
+  static void compute(const Point& p) {
+    const icobench::interpolate<double> formula{p.template slots<6>(1), p.template slots<6>(2)};
+    const auto sum = formula(p.template neighbours<6>(0));
+    p.result(0, sum.u);
+    p.result(1, sum.v);
+  }
+};
+}  // namespace stencils
 
 }  // namespace icobench

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <icobench/field.hpp>
+#include <icobench/stencil/description.hpp>
 
 namespace icobench {
 
@@ -81,5 +82,43 @@ struct nabla4_operands {
     return at_edge(gather(u, ids, k), gather(v, ids, k), z(e, k));
   }
 };
+
+namespace stencils {
+struct nabla4 {
+  static constexpr const char* name = "nabla4";
+  static constexpr location on = location::edge;
+  static constexpr neighbour_table reads = neighbour_table::e2c2v;
+  static constexpr int flops = 21;
+  static constexpr stencil_rules rules{.halo = 2, .vertical = "nabla4_vertical"};
+  static constexpr field_info inputs[] = {
+      {"u_vert", location::vertex, 1, level_rule::by_level, "m s-1",
+       "first component of the velocity at vertices"},
+      {"v_vert", location::vertex, 1, level_rule::by_level, "m s-1",
+       "second component of the velocity at vertices"},
+      {"primal_normal_vert_v1", location::edge, 4, level_rule::by_level_if_vertical, "1",
+       "first component of the edge normal at the vertices of its diamond"},
+      {"primal_normal_vert_v2", location::edge, 4, level_rule::by_level_if_vertical, "1",
+       "second component of the edge normal at the vertices of its diamond"},
+      {"inv_vert_vert_length", location::edge, 1, level_rule::by_level_if_vertical, "m-1",
+       "inverse distance of the tips of the adjacent cells"},
+      {"inv_primal_edge_length", location::edge, 1, level_rule::by_level_if_vertical, "m-1",
+       "inverse length of the edge"},
+      {"z_nabla2_e", location::edge, 1, level_rule::by_level, "m-1 s-1",
+       "Laplacian of the normal velocity"}};
+  static constexpr field_info outputs[] = {
+      {"z_nabla4_e2", location::edge, 1, level_rule::by_level, "m-3 s-1",
+       "Laplacian of the Laplacian of the normal velocity (nabla4)"}};
+  template <class T, layout L>
+  using operands = nabla4_operands<T, L>;
+
+  template <class Point>
+  static void compute(const Point& p) {
+    const double vert_vert = p.value(4), edge = p.value(5);
+    const icobench::nabla4<double> formula{p.template slots<4>(2), p.template slots<4>(3),
+                                           vert_vert * vert_vert, edge * edge};
+    p.result(0, formula(p.template neighbours<4>(0), p.template neighbours<4>(1), p.value(6)));
+  }
+};
+}  // namespace stencils
 
 }  // namespace icobench

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <icobench/field.hpp>
+#include <icobench/stencil/description.hpp>
 
 namespace icobench {
 
@@ -60,5 +61,34 @@ struct verts2cells_operands {
     return {slots<3>(coeff_1, c, 0), slots<3>(coeff_2, c, 0)};
   }
 };
+
+namespace stencils {
+struct verts2cells {
+  static constexpr const char* name = "verts2cells";
+  static constexpr location on = location::cell;
+  static constexpr neighbour_table reads = neighbour_table::c2v;
+  static constexpr int flops = 12;
+  static constexpr stencil_rules rules{.halo = 4, .reach_before = 0};
+  static constexpr field_info inputs[] = {
+      {"p_u", location::vertex, 1, level_rule::by_level, "m-3 s-1",
+       "first component of the vector reconstructed at vertices"},
+      {"p_v", location::vertex, 1, level_rule::by_level, "m-3 s-1",
+       "second component of the vector reconstructed at vertices"},
+      {"cell_coeff_1", location::cell, 3, level_rule::once, "1",
+       "coefficients of the first component, one for each corner of c2v"},
+      {"cell_coeff_2", location::cell, 3, level_rule::once, "1",
+       "coefficients of the second component, one for each corner of c2v"}};
+  static constexpr field_info outputs[] = {
+      {"p_cell", location::cell, 1, level_rule::by_level, "m-3 s-1", "value at cells"}};
+  template <class T, layout L>
+  using operands = verts2cells_operands<T, L>;
+
+  template <class Point>
+  static void compute(const Point& p) {
+    const icobench::verts2cells<double> formula{p.template slots<3>(2), p.template slots<3>(3)};
+    p.result(0, formula(p.template neighbours<3>(0), p.template neighbours<3>(1)));
+  }
+};
+}  // namespace stencils
 
 }  // namespace icobench

@@ -1,5 +1,0 @@
-#include "src/bench/driver.hpp"
-
-int main(int argc, char** argv) {
-  return icobench::run_benchmarks("nabla4", argc, argv);
-}

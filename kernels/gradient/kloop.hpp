@@ -1,0 +1,59 @@
+// A thread walks the levels of its edges and keeps cells and lengths in registers.
+//
+// Trades registers and parallelism for traffic: 8 bytes of table and 8 of length an edge are read
+// once for all levels of a thread.
+//
+// Not measured yet.
+#pragma once
+
+#include <icobench/kernels/shared/levels.hpp>
+
+namespace icobench::kernels {
+
+struct gradient_kloop {
+  static constexpr kernel_info info{
+      .chain = "gradient",
+      .schedule = "kloop",
+      .description = "a thread walks levels, coefficients and ids in registers"};
+  using computes = stages<stage::gradient>;
+  using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>>;
+  static constexpr launch tuned(access a, precision) {
+    return a == access::strided ? launch{.block = {64, 1, 4}, .levels = 20}
+                                : launch{.block = {128, 1, 1}, .levels = 20};
+  }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{};
+
+  template <class Mesh, class T>
+  struct kernel {
+    Mesh mesh;
+    typename Mesh::domain domain;
+    gradient_operands<T> f;
+    index_t levels;
+
+    template <class Thread>
+    ICOBENCH_DEVICE void operator()(Thread& t) const {
+      const index_t point = mesh.point(domain, t.x(), t.y());
+      if (point < 0) { return; }
+      constexpr int count = Mesh::edges_per_point;
+      index_t e[count];
+      neighbours<index_t, 2> cells[count];
+      gradient<T> stencil[count];
+      ICOBENCH_UNROLL_ALL
+      for (int c = 0; c < count; ++c) {
+        const auto edge = mesh.edge_of_point(point, c);
+        e[c] = mesh.id(edge);
+        cells[c] = mesh.e2c(edge);
+        stencil[c] = f.stencil(e[c]);
+      }
+      for_levels<true>(t, levels, [&](index_t k) {
+        ICOBENCH_UNROLL_ALL
+        for (int c = 0; c < count; ++c) { f.out(e[c], k) = stencil[c](gather(f.psi, cells[c], k)); }
+      });
+    }
+  };
+};
+
+using gradient_kloop_variants = kernel_list<gradient_kloop>;
+
+}  // namespace icobench::kernels

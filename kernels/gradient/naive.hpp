@@ -1,0 +1,55 @@
+// One thread for the edges of a point (strided: three) and a level.
+//
+// Trades traffic for parallelism: length and cells are read for every level.
+//
+// Not measured yet.
+#pragma once
+
+#include <icobench/kernels/shared/levels.hpp>
+
+namespace icobench::kernels {
+
+struct gradient_naive {
+  static constexpr kernel_info info{
+      .chain = "gradient", .schedule = "naive", .description = "one thread a point and level"};
+  using computes = stages<stage::gradient>;
+  using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>>;
+  static constexpr launch tuned(access a, precision) {
+    return {.block = {64, 1, a == access::strided ? 2u : 4u}};
+  }
+  template <class Mesh, class T>
+  static constexpr kernel_traits<Mesh> traits{.reject = &one_level_only};
+
+  template <class Mesh, class T>
+  struct kernel {
+    Mesh mesh;
+    typename Mesh::domain domain;
+    gradient_operands<T> f;
+    index_t levels;
+
+    template <class Thread>
+    ICOBENCH_DEVICE void operator()(Thread& t) const {
+      const index_t point = mesh.point(domain, t.x(), t.y());
+      if (point < 0) { return; }
+      constexpr int count = Mesh::edges_per_point;
+      index_t e[count];
+      neighbours<index_t, 2> cells[count];
+      gradient<T> stencil[count];
+      ICOBENCH_UNROLL_ALL
+      for (int c = 0; c < count; ++c) {
+        const auto edge = mesh.edge_of_point(point, c);
+        e[c] = mesh.id(edge);
+        cells[c] = mesh.e2c(edge);
+        stencil[c] = f.stencil(e[c]);
+      }
+      for_levels<false>(t, levels, [&](index_t k) {
+        ICOBENCH_UNROLL_ALL
+        for (int c = 0; c < count; ++c) { f.out(e[c], k) = stencil[c](gather(f.psi, cells[c], k)); }
+      });
+    }
+  };
+};
+
+using gradient_naive_variants = kernel_list<gradient_naive>;
+
+}  // namespace icobench::kernels
