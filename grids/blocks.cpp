@@ -1,4 +1,4 @@
-#include "grids/blocks.hpp"
+#include <icobench/grids/blocks.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -6,7 +6,7 @@
 #include <queue>
 #include <tuple>
 
-#include "grids/tables.hpp"
+#include <icobench/grids/tables.hpp>
 
 namespace icobench {
 namespace {

@@ -5,11 +5,10 @@
 #include <array>
 #include <vector>
 
+#include <icobench/grids/domain.hpp>
+#include <icobench/grids/grid.hpp>
+#include <icobench/grids/numbering.hpp>
 #include <icobench/mesh/blocks.hpp>
-
-#include "grids/domain.hpp"
-#include "grids/grid.hpp"
-#include "grids/numbering.hpp"
 
 namespace icobench {
 

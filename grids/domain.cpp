@@ -1,4 +1,4 @@
-#include "grids/domain.hpp"
+#include <icobench/grids/domain.hpp>
 
 #include <algorithm>
 #include <array>

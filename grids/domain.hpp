@@ -7,8 +7,7 @@
 #include <vector>
 
 #include <icobench/chain.hpp>
-
-#include "grids/grid.hpp"
+#include <icobench/grids/grid.hpp>
 
 namespace icobench {
 

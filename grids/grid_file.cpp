@@ -1,4 +1,4 @@
-#include "grids/grid_file.hpp"
+#include <icobench/grids/grid_file.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "grids/isolated.hpp"
-#include "grids/netcdf_file.hpp"
-#include "grids/recognise.hpp"
-#include "grids/tables.hpp"
-#include "grids/torus.hpp"
+#include <icobench/grids/isolated.hpp>
+#include <icobench/grids/netcdf_file.hpp>
+#include <icobench/grids/recognise.hpp>
+#include <icobench/grids/tables.hpp>
+#include <icobench/grids/torus.hpp>
 
 namespace icobench {
 namespace {

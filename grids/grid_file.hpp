@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "grids/grid.hpp"
+#include <icobench/grids/grid.hpp>
 
 namespace icobench {
 

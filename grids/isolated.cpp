@@ -1,4 +1,4 @@
-#include "grids/isolated.hpp"
+#include <icobench/grids/isolated.hpp>
 
 #include <fcntl.h>
 #include <sys/resource.h>

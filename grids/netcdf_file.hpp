@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "grids/grid.hpp"
+#include <icobench/grids/grid.hpp>
 
 namespace icobench {
 

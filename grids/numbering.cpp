@@ -1,9 +1,11 @@
-#include "grids/numbering.hpp"
+#include <icobench/grids/numbering.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <numeric>
 #include <random>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace icobench {
@@ -202,6 +204,15 @@ numbering make_numbering(const grid& g, const domain& d, ordering o, vertex_orde
   for (const stage_info& s : stage_table) {
     const auto& ids = d[std::size_t(&s - stage_table.data())].ids;
     if (!ids.empty()) { id(s.on) = computed_first(id(s.on), ids); }
+  }
+  for (const stage_info& s : stage_table) {
+    const auto& ids = d[std::size_t(&s - stage_table.data())].ids;
+    const auto count = index_t(ids.size());
+    const auto in_front = [&](index_t g) { return id(s.on)[std::size_t(g)] < count; };
+    if (!std::all_of(ids.begin(), ids.end(), in_front)) {
+      throw std::logic_error("the points of a later stage are not all among those of " +
+                             std::string(s.name) + ", on the same location");
+    }
   }
   return result;
 }

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "grids/domain.hpp"
-#include "grids/grid.hpp"
+#include <icobench/grids/domain.hpp>
+#include <icobench/grids/grid.hpp>
 
 namespace icobench {
 

@@ -1,9 +1,9 @@
-#include "grids/recognise.hpp"
+#include <icobench/grids/recognise.hpp>
 
 #include <algorithm>
 #include <utility>
 
-#include "grids/torus.hpp"
+#include <icobench/grids/torus.hpp>
 
 namespace icobench {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "grids/grid.hpp"
+#include <icobench/grids/grid.hpp>
 
 namespace icobench {
 

@@ -1,9 +1,9 @@
-#include "grids/tables.hpp"
+#include <icobench/grids/tables.hpp>
 
 #include <algorithm>
 #include <iterator>
 
-#include "grids/torus.hpp"
+#include <icobench/grids/torus.hpp>
 
 namespace icobench {
 namespace {

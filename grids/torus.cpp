@@ -1,4 +1,4 @@
-#include "grids/torus.hpp"
+#include <icobench/grids/torus.hpp>
 
 #include <charconv>
 #include <cmath>

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "grids/grid.hpp"
-#include "icobench/mesh/torus_offsets.hpp"
+#include <icobench/grids/grid.hpp>
+#include <icobench/mesh/torus_offsets.hpp>
 
 namespace icobench {
 

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "grids/grid_file.hpp"
-#include "grids/netcdf_file.hpp"
-#include "grids/tables.hpp"
-#include "grids/torus.hpp"
+#include <icobench/grids/grid_file.hpp>
+#include <icobench/grids/netcdf_file.hpp>
+#include <icobench/grids/tables.hpp>
+#include <icobench/grids/torus.hpp>
 
 namespace icobench {
 namespace {

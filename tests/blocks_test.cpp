@@ -1,13 +1,13 @@
 // Blocks of neighbouring points: the partition, the local tables, and the kernels that use them on
 // grids in any order.
-#include "grids/blocks.hpp"
+#include <icobench/grids/blocks.hpp>
 
 #include <gtest/gtest.h>
 
-#include "src/catalogue/registry.hpp"
+#include <icobench/grids/tables.hpp>
+#include <icobench/grids/torus.hpp>
 
-#include "grids/tables.hpp"
-#include "grids/torus.hpp"
+#include "src/catalogue/registry.hpp"
 #include "src/problem/resident.hpp"
 #include "tests/grids_support.hpp"
 

@@ -19,7 +19,6 @@
 #include <thread>
 
 #include "src/catalogue/registry.hpp"
-
 #include "tests/scratch_folder.hpp"
 
 namespace icobench::test {

@@ -3,7 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "grids/grid.hpp"
+#include <icobench/grids/grid.hpp>
+
 #include "src/measure/ceilings.hpp"
 
 namespace icobench {

@@ -7,13 +7,13 @@
 #include <limits>
 #include <numeric>
 
-#include "src/catalogue/registry.hpp"
-#include "src/simt/backend.hpp"
+#include <icobench/grids/torus.hpp>
 
-#include "grids/torus.hpp"
+#include "src/catalogue/registry.hpp"
 #include "src/measure/ceilings.hpp"
 #include "src/operations/operations.hpp"
 #include "src/problem/resident.hpp"
+#include "src/simt/backend.hpp"
 
 namespace icobench {
 namespace {

@@ -4,10 +4,11 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "grids/grid_file.hpp"
-#include "grids/recognise.hpp"
-#include "grids/tables.hpp"
-#include "grids/torus.hpp"
+#include <icobench/grids/grid_file.hpp>
+#include <icobench/grids/recognise.hpp>
+#include <icobench/grids/tables.hpp>
+#include <icobench/grids/torus.hpp>
+
 #include "tests/grids_support.hpp"
 
 namespace icobench::test {

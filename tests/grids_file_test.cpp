@@ -1,6 +1,4 @@
 // Grid files: round trips, formats, and files that are damaged or lie.
-#include "grids/grid_file.hpp"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netcdf.h>
@@ -14,9 +12,11 @@
 #include <iterator>
 #include <string>
 
-#include "grids/recognise.hpp"
-#include "grids/tables.hpp"
-#include "grids/torus.hpp"
+#include <icobench/grids/grid_file.hpp>
+#include <icobench/grids/recognise.hpp>
+#include <icobench/grids/tables.hpp>
+#include <icobench/grids/torus.hpp>
+
 #include "tests/grids_support.hpp"
 #include "tests/scratch_folder.hpp"
 

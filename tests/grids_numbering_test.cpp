@@ -4,8 +4,9 @@
 #include <cstdlib>
 #include <set>
 
-#include "grids/numbering.hpp"
-#include "grids/torus.hpp"
+#include <icobench/grids/numbering.hpp>
+#include <icobench/grids/torus.hpp>
+
 #include "tests/grids_support.hpp"
 
 namespace icobench::test {

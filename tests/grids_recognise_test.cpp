@@ -1,10 +1,10 @@
 // Finding the torus in grids of any numbering.
-#include "grids/recognise.hpp"
-
 #include <gtest/gtest.h>
 
-#include "grids/tables.hpp"
-#include "grids/torus.hpp"
+#include <icobench/grids/recognise.hpp>
+#include <icobench/grids/tables.hpp>
+#include <icobench/grids/torus.hpp>
+
 #include "tests/grids_support.hpp"
 
 namespace icobench::test {

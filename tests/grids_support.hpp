@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "grids/grid.hpp"
-#include "grids/tables.hpp"
+#include <icobench/grids/grid.hpp>
+#include <icobench/grids/tables.hpp>
 
 namespace icobench::test {
 

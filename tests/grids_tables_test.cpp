@@ -1,12 +1,12 @@
 // Derived and composed tables, and the checks of impossible grids.
-#include "grids/tables.hpp"
-
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <string>
 
-#include "grids/torus.hpp"
+#include <icobench/grids/tables.hpp>
+#include <icobench/grids/torus.hpp>
+
 #include "tests/grids_support.hpp"
 
 namespace icobench::test {

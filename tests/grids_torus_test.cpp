@@ -1,6 +1,4 @@
 // The closed forms of the torus against a construction from distances between points.
-#include "grids/torus.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +6,9 @@
 #include <set>
 #include <string>
 
-#include "grids/tables.hpp"
+#include <icobench/grids/tables.hpp>
+#include <icobench/grids/torus.hpp>
+
 #include "tests/grids_support.hpp"
 
 namespace icobench::test {

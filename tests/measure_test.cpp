@@ -6,7 +6,6 @@
 #include <chrono>
 
 #include "src/catalogue/registry.hpp"
-
 #include "src/measure/statistics.hpp"
 
 namespace icobench {

@@ -10,8 +10,8 @@
 #include <icobench/kernels/interpolate/march.hpp>
 #include <icobench/kernels/nabla4/march.hpp>
 #include <icobench/kernels/nabla4/pairs.hpp>
-#include "src/simt/backend.hpp"
 
+#include "src/simt/backend.hpp"
 #include "tests/consumer/calls.hpp"
 
 namespace icobench {

@@ -13,7 +13,8 @@
 #include <fstream>
 #include <functional>
 
-#include "grids/torus.hpp"
+#include <icobench/grids/torus.hpp>
+
 #include "tests/scratch_folder.hpp"
 
 // HDF5 1.10 does not free the object headers it finds damaged. What we should have closed is tested

@@ -13,9 +13,9 @@
 #include <map>
 #include <set>
 
-#include "src/catalogue/registry.hpp"
+#include <icobench/grids/torus.hpp>
 
-#include "grids/torus.hpp"
+#include "src/catalogue/registry.hpp"
 #include "src/problem/resident.hpp"
 #include "src/rtc/vendor_compiler.hpp"
 #include "tests/scratch_folder.hpp"

@@ -11,11 +11,12 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <icobench/stencil/interpolate.hpp>
-#include <icobench/stencil/nabla4.hpp>
 #include <nlohmann/json.hpp>
 
-#include "grids/grid_file.hpp"
+#include <icobench/grids/grid_file.hpp>
+#include <icobench/stencil/interpolate.hpp>
+#include <icobench/stencil/nabla4.hpp>
+
 #include "tests/scratch_folder.hpp"
 
 namespace icobench {

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <numeric>
 #include <random>
+
+#include <nlohmann/json.hpp>
 
 namespace icobench {
 namespace {
@@ -98,6 +101,21 @@ TEST(statistics, proves_faster) {
   std::vector<double> bursts(10, 0.5);
   std::fill(bursts.begin() + 5, bursts.end(), 1.5);
   EXPECT_FALSE(proves_faster(ones, bursts, 0.02));
+}
+
+// The rule of scripts/compare, on the samples that hold both to it.
+TEST(statistics, verdicts_are_those_of_the_scripts) {
+  std::ifstream file(ICOBENCH_SOURCE_DIR "/tests/data/verdicts.json");
+  const auto content = nlohmann::json::parse(file);
+  int faster = 0;
+  for (const auto& each : content.at("cases")) {
+    const bool found = proves_faster(each.at("reference").get<std::vector<double>>(),
+                                     each.at("other").get<std::vector<double>>(),
+                                     content.at("threshold").get<double>());
+    EXPECT_EQ(found, each.at("faster").get<bool>()) << each.at("what");
+    faster += found;
+  }
+  EXPECT_GE(faster, 5);
 }
 
 }  // namespace

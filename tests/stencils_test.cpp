@@ -3,9 +3,9 @@
 
 #include <set>
 
+#include <icobench/grids/torus.hpp>
 #include <icobench/mesh/mesh.hpp>
 
-#include "grids/torus.hpp"
 #include "src/problem/problem.hpp"
 
 namespace icobench {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "grids/torus.hpp"
+#include <icobench/grids/torus.hpp>
 
 namespace icobench {
 namespace {
@@ -53,8 +53,7 @@ TEST(traffic, whole_torus) {
           const auto vertices = std::size_t(shape.nx * shape.ny), k = std::size_t(levels);
           EXPECT_EQ(t.fused_bytes, vertices * form.fused.values(k) * size_of(p));
           // Three edges, two velocities, or two cells a vertex.
-          const bool edges =
-              info(find_chain(form.chain)->stages.back()).on == location::edge;
+          const bool edges = info(find_chain(form.chain)->stages.back()).on == location::edge;
           EXPECT_EQ(t.fused_written_bytes, vertices * (edges ? 3 : 2) * k * size_of(p));
           EXPECT_EQ(t.separate_bytes, vertices * form.separate.values(k) * size_of(p));
           EXPECT_EQ(t.flops, vertices * k * form.flops);

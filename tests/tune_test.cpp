@@ -11,9 +11,9 @@
 #include <set>
 #include <thread>
 
-#include "src/catalogue/tuning_table.hpp"
+#include <icobench/grids/grid.hpp>
 
-#include "grids/grid.hpp"
+#include "src/catalogue/tuning_table.hpp"
 #include "src/tune/pair.hpp"
 #include "src/tune/tuner.hpp"
 #include "tests/scratch_folder.hpp"

@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <span>
 
-#include "src/catalogue/registry.hpp"
-#include "src/simt/backend.hpp"
+#include <icobench/grids/torus.hpp>
 
-#include "grids/torus.hpp"
+#include "src/catalogue/registry.hpp"
 #include "src/problem/reference_file.hpp"
 #include "src/problem/resident.hpp"
+#include "src/simt/backend.hpp"
 #include "tests/grids_support.hpp"
 
 namespace icobench {

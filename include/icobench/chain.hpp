@@ -54,7 +54,7 @@ struct field_list {
       const field_info& g = all[n];
       if (!same_text(g.name, f.name)) { continue; }
       if (g.on != f.on || g.slots != f.slots || g.values != f.values ||
-          !same_text(g.units, f.units)) {
+          !same_text(g.units, f.units) || !same_text(g.description, f.description)) {
         throw "two stencils describe a field of one name differently";
       }
       return;
@@ -182,7 +182,7 @@ constexpr void for_each_chain(const Add& add) {
     }
   }
   for (const chain_of_stencils& c : chains_of_stencils) {
-    add(chain{c.name, {c.stages, std::size_t(c.count)}, c.vertical, 2});
+    add(chain{c.name, {c.stages, std::size_t(c.count)}, c.vertical, c.halo});
   }
 }
 inline constexpr std::size_t chain_count = [] {

@@ -10,13 +10,13 @@
 #include <tuple>
 #include <utility>
 
+#include <icobench/grids/grid_file.hpp>
 #include <icobench/prepare.hpp>
-#include "src/catalogue/tuning_table.hpp"
 
-#include "grids/grid_file.hpp"
 #include "src/bench/dump.hpp"
 #include "src/bench/runner.hpp"
 #include "src/bench/selection.hpp"
+#include "src/catalogue/tuning_table.hpp"
 #include "src/measure/statistics.hpp"
 #include "src/support/interrupt.hpp"
 #include "src/support/output_file.hpp"

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "grids/grid.hpp"
+#include <icobench/grids/grid.hpp>
 
 namespace icobench {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <icobench/chain.hpp>
+#include <icobench/grids/numbering.hpp>
 #include <icobench/launch_text.hpp>
 
-#include "grids/numbering.hpp"
 #include "src/measure/measure.hpp"
 
 namespace CLI {

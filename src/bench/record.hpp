@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "src/catalogue/registry.hpp"
-
 #include "src/measure/ceilings.hpp"
 #include "src/measure/machine_state.hpp"
 #include "src/measure/measure.hpp"

@@ -5,9 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "src/catalogue/registry.hpp"
-
 #include "src/bench/workspace.hpp"
+#include "src/catalogue/registry.hpp"
 
 namespace icobench {
 

@@ -7,9 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "src/catalogue/registry.hpp"
-
 #include "src/bench/options.hpp"
+#include "src/catalogue/registry.hpp"
 #include "src/measure/ceilings.hpp"
 #include "src/measure/machine_state.hpp"
 #include "src/measure/measure.hpp"

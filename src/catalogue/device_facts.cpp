@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <sstream>
 
-#include "src/catalogue/registry.hpp"
-
 #include <icobench/errors.hpp>
+
+#include "src/catalogue/registry.hpp"
 
 namespace icobench {
 namespace {

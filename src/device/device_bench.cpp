@@ -3,10 +3,9 @@
 #include <cstdio>
 #include <iostream>
 
-#include "src/catalogue/registry.hpp"
-
 #include "src/bench/record.hpp"
 #include "src/catalogue/device_facts.hpp"
+#include "src/catalogue/registry.hpp"
 #include "src/measure/statistics.hpp"
 #include "src/support/build_info.hpp"
 #include "src/support/interrupt.hpp"

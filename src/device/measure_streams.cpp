@@ -1,9 +1,9 @@
 // bench_device streams: chains of stencils side by side, and as graphs.
-#include "grids/grid_file.hpp"
-#include "src/bench/workspace.hpp"
-#include "src/device/device_bench.hpp"
+#include <icobench/grids/grid_file.hpp>
 
+#include "src/bench/workspace.hpp"
 #include "src/catalogue/registry.hpp"
+#include "src/device/device_bench.hpp"
 
 namespace icobench {
 namespace {

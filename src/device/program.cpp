@@ -4,9 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "src/catalogue/registry.hpp"
-
 #include "src/catalogue/device_facts.hpp"
+#include "src/catalogue/registry.hpp"
 #include "src/device/device_bench.hpp"
 #include "src/support/run_program.hpp"
 

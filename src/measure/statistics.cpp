@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t fewest_samples = 9;
 constexpr int resamples = 1000;
+constexpr std::size_t batches = 5;
 
 // The median of a resample of blocks of `length` consecutive samples; after the last comes the
 // first.
@@ -23,6 +24,28 @@ double resampled_median(const std::vector<double>& samples, std::size_t length,
     }
   }
   return median(std::move(picked));
+}
+
+// Medians of consecutive samples, in parts as equal as can be.
+std::vector<double> batch_medians(const std::vector<double>& samples) {
+  std::vector<double> result;
+  auto next = samples.begin();
+  for (std::size_t n = 0; n < batches; ++n) {
+    const std::size_t size = samples.size() / batches + (n < samples.size() % batches ? 1 : 0);
+    const auto end = next + std::ptrdiff_t(size);
+    result.push_back(median({next, end}));
+    next = end;
+  }
+  return result;
+}
+
+// The rank test: of all pairs of batch medians all but one have `more` above `less`; ties are half.
+bool ranks_above(const std::vector<double>& more, const std::vector<double>& less) {
+  double above = 0;
+  for (const double a : batch_medians(more)) {
+    for (const double b : batch_medians(less)) { above += a > b ? 1 : a == b ? 0.5 : 0; }
+  }
+  return above >= batches * batches - 1;
 }
 
 }  // namespace
@@ -69,8 +92,13 @@ ratio ratio_of_medians(const std::vector<double>& reference, const std::vector<d
 
 bool proves_faster(const std::vector<double>& reference, const std::vector<double>& other,
                    double threshold) {
-  return std::min(reference.size(), other.size()) >= fewest_samples &&
-         ratio_of_medians(reference, other).high < 1 / (1 + threshold);
+  if (std::min(reference.size(), other.size()) < fewest_samples ||
+      ratio_of_medians(reference, other).high >= 1 / (1 + threshold)) {
+    return false;
+  }
+  std::vector<double> beyond = other;
+  for (double& value : beyond) { value *= 1 + threshold; }
+  return ranks_above(reference, beyond);
 }
 
 }  // namespace icobench

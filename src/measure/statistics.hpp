@@ -21,13 +21,13 @@ struct ratio {
   double value = 1, low = 1, high = 1;
 };
 
-// The median of `other` over that of `reference`. Samples come in bursts, so blocks of consecutive
-// ones are resampled, and the widest interval of several block lengths counts: the rule of
-// scripts/compare. The same samples give the same interval.
+// The median of `other` over that of `reference`; the interval as scripts/icobench/statistics.py
+// says. The same samples give the same interval.
 ratio ratio_of_medians(const std::vector<double>& reference, const std::vector<double>& other);
 
-// Whether `other` is faster by more than `threshold`: the interval of the ratio lies below. Fewer
-// than nine samples prove nothing.
+// Whether `other` is faster by more than `threshold`, by the one rule of this project, which
+// scripts/icobench/statistics.py states: scripts/compare says "faster" exactly then
+// (tests/data/verdicts.json holds both to it).
 bool proves_faster(const std::vector<double>& reference, const std::vector<double>& other,
                    double threshold);
 

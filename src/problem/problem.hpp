@@ -7,9 +7,8 @@
 #include <vector>
 
 #include <icobench/chain.hpp>
-
-#include "grids/domain.hpp"
-#include "grids/grid.hpp"
+#include <icobench/grids/domain.hpp>
+#include <icobench/grids/grid.hpp>
 
 namespace icobench {
 

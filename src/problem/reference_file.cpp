@@ -14,8 +14,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "grids/tables.hpp"
-#include "grids/torus.hpp"
+#include <icobench/grids/tables.hpp>
+#include <icobench/grids/torus.hpp>
 
 namespace icobench {
 namespace {

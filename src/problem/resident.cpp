@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include <icobench/errors.hpp>
+#include <icobench/grids/blocks.hpp>
+#include <icobench/grids/tables.hpp>
 
-#include "grids/blocks.hpp"
-#include "grids/tables.hpp"
 #include "src/operations/operations.hpp"
 
 namespace icobench {

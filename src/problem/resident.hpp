@@ -8,9 +8,9 @@
 #include <vector>
 
 #include <icobench/gpu/device.hpp>
+#include <icobench/grids/numbering.hpp>
 #include <icobench/storage.hpp>
 
-#include "grids/numbering.hpp"
 #include "src/problem/problem.hpp"
 
 namespace icobench {

@@ -2,11 +2,11 @@
 // needed: the program starts without it. Compiling needs no GPU.
 #pragma once
 
-#include <icobench/gpu/device.hpp>
-
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <icobench/gpu/device.hpp>
 
 #include "src/rtc/kernel_cache.hpp"
 

@@ -1,13 +1,13 @@
 // Compiled kernels on disk, so that a second run compiles nothing.
 #pragma once
 
-#include <icobench/gpu/kernel_compiler.hpp>
-
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include <icobench/gpu/kernel_compiler.hpp>
 
 namespace icobench {
 

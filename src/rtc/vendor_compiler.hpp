@@ -1,8 +1,6 @@
 // What NVRTC and hipRTC have in common: the latter is made after the former, with other names.
 #pragma once
 
-#include <icobench/types.hpp>
-
 #include <future>
 #include <map>
 #include <mutex>
@@ -11,6 +9,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <icobench/types.hpp>
 
 #include "src/rtc/compiler.hpp"
 #include "src/support/library.hpp"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <icobench/gpu/host.hpp>
+
 #include "src/simt/simt.hpp"
 
 namespace icobench::gpu {

@@ -16,6 +16,7 @@
 
 #include <icobench/gpu/dim3.hpp>
 #include <icobench/gpu/memory.hpp>
+
 #include "src/simt/engine.hpp"
 
 namespace icobench::gpu {

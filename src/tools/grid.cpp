@@ -9,12 +9,13 @@
 #include <optional>
 #include <string>
 
-#include "grids/domain.hpp"
-#include "grids/grid_file.hpp"
-#include "grids/numbering.hpp"
-#include "grids/recognise.hpp"
-#include "grids/tables.hpp"
-#include "grids/torus.hpp"
+#include <icobench/grids/domain.hpp>
+#include <icobench/grids/grid_file.hpp>
+#include <icobench/grids/numbering.hpp>
+#include <icobench/grids/recognise.hpp>
+#include <icobench/grids/tables.hpp>
+#include <icobench/grids/torus.hpp>
+
 #include "src/support/run_tool.hpp"
 
 namespace {

@@ -7,7 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "grids/grid_file.hpp"
+#include <icobench/grids/grid_file.hpp>
+
 #include "src/problem/reference_file.hpp"
 #include "src/support/run_tool.hpp"
 

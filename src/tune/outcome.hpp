@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "src/catalogue/tuning_table.hpp"
-
 #include "src/measure/statistics.hpp"
 #include "src/tune/search.hpp"
 

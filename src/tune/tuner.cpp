@@ -7,7 +7,8 @@
 #include <limits>
 #include <set>
 
-#include "grids/grid_file.hpp"
+#include <icobench/grids/grid_file.hpp>
+
 #include "src/rtc/compiler.hpp"
 #include "src/support/interrupt.hpp"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <icobench/prepare.hpp>
+
 #include "src/simt/backend.hpp"
 
 #ifndef TRAIT

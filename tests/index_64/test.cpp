@@ -2,17 +2,17 @@
 // built with ICOBENCH_INDEX_BITS=64, with all sources that it needs.
 #include <gtest/gtest.h>
 
+#include <icobench/grids/torus.hpp>
 #include <icobench/kernels/interpolate/kloop.hpp>
 #include <icobench/kernels/interpolate/naive.hpp>
 #include <icobench/kernels/nabla4/kloop.hpp>
 #include <icobench/kernels/nabla4/naive.hpp>
 #include <icobench/kernels/verts2cells/kloop.hpp>
 #include <icobench/kernels/verts2cells/naive.hpp>
-#include "src/simt/backend.hpp"
 
-#include "grids/torus.hpp"
 #include "src/catalogue/gpu_variant.hpp"
 #include "src/problem/resident.hpp"
+#include "src/simt/backend.hpp"
 
 namespace icobench {
 namespace {

@@ -7,5 +7,5 @@ HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "scripts")]
 from icobench import command
 
-command.require("numpy", "scipy", "matplotlib", "jsonschema")
+command.require("numpy", "matplotlib", "jsonschema")
 unittest.main(module=None, argv=["tests/python", "discover", "-s", str(HERE)] + sys.argv[1:])

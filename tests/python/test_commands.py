@@ -174,10 +174,10 @@ class AllScripts(support.ScriptTest):
         self.assertEqual([path.name for path in self.folder.iterdir()], ["cut.json"])
 
     def test_missing_module(self):
-        (self.folder / "scipy.py").write_text("raise ImportError")
+        (self.folder / "jsonschema.py").write_text("raise ImportError")
         environment = os.environ | {"PYTHONPATH": str(self.folder)}
         for name in ("compare", "plot", "report", "table"):
-            self.assertIn("python3-scipy", self.run_script(name, "x", env=environment, status=2))
+            self.assertIn("python3-jsonschema", self.run_script(name, "x", env=environment, status=2))
 
     def test_table(self):
         first = self.write("a.json", synthetic.typical())

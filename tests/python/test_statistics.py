@@ -1,3 +1,5 @@
+import json
+import pathlib
 import unittest
 from collections import Counter
 
@@ -96,3 +98,12 @@ class Statistics(unittest.TestCase):
 
 if __name__ == "__main__":
     unittest.main()
+
+
+class Cases(unittest.TestCase):
+    def test_verdicts_are_those_of_the_tuner(self):
+        path = pathlib.Path(__file__).parents[1] / "data" / "verdicts.json"
+        content = json.loads(path.read_text())
+        for case in content["cases"]:
+            found = compare(case["reference"], case["other"], content["threshold"]).verdict
+            self.assertEqual(found == "faster", case["faster"], case["what"])

@@ -28,6 +28,7 @@ struct chain_of_stencils {
   int count;
   stage stages[3];
   bool vertical = false;
+  int halo = 2;  // rows and columns of a torus left out on each side
 };
 inline constexpr chain_of_stencils chains_of_stencils[] = {
     {"nabla4_interpolate", 2, {stage::nabla4, stage::interpolate}},
