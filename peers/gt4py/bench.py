@@ -24,7 +24,7 @@ import programs
 
 HERE = pathlib.Path(__file__).resolve().parent
 # How long after the start, as shares of --seconds: compilation, timing, kernels' registers.
-COMPILE_UNTIL, TIME_UNTIL = 0.55, 0.93
+COMPILE_UNTIL, TIME_UNTIL = 0.6, 0.93
 
 
 def names(known):
@@ -38,6 +38,12 @@ def names(known):
     return split
 
 
+def specs(text):
+    """Absolute paths, since children run elsewhere: DaCe writes where they run."""
+    return [s if s.startswith("torus:") else str(pathlib.Path(s).resolve())
+            for s in text.split(",")]
+
+
 def option_names(text):
     return names([*programs.OPTIONS, "default"])(text)
 
@@ -45,7 +51,8 @@ def option_names(text):
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--grid", default="torus:298x257,torus:594x514", metavar="GRID,...")
+    parser.add_argument("--grid", type=specs, default="torus:298x257,torus:594x514",
+                        metavar="GRID,...")
     parser.add_argument("--levels", type=int, help="(default: 80, or the file's)")
     parser.add_argument("--halo", type=int, help="of a torus (default: by chain)")
     parser.add_argument("--chains", type=names(suite.CHAINS), default=list(suite.CHAINS))
@@ -112,7 +119,7 @@ def variants_of(chain, options):
 def everything(options):
     """(spec, variant) in the order of importance, chains and grids alternating."""
     lists = [[(spec, v) for v in variants_of(chain, options)]
-             for chain in suite.CHAINS for spec in options.grid.split(",")
+             for chain in suite.CHAINS for spec in options.grid
              if chain in chains_of(spec, options)]
     most = max(map(len, lists), default=0)
     return [one[n] for n in range(most) for one in lists if n < len(one)]
@@ -139,11 +146,12 @@ class Run:
 
     def child(self, worker, only, seconds, journal=None):
         """The exit status, or "timeout"."""
-        line = [sys.executable, str(HERE / "bench.py"), *self.arguments, "--worker", worker,
-                "--only", json.dumps(only)]
+        cache = str(self.options.cache_folder.resolve())
+        line = [sys.executable, str(HERE / "bench.py"), *self.arguments, "--cache-folder", cache,
+                "--worker", worker, "--only", json.dumps(only)]
         began = time.monotonic()
         with open(journal or os.devnull, "ab") as out, open(self.log, "ab") as log:
-            process = subprocess.Popen(line, stdout=out, stderr=subprocess.PIPE,
+            process = subprocess.Popen(line, stdout=out, stderr=subprocess.PIPE, cwd=cache,
                                        start_new_session=True)
             try:
                 _, said = process.communicate(timeout=max(1, seconds))
@@ -262,6 +270,7 @@ def main():
 def report(run, spec, work, lines):
     """What was measured, in short; whether something is wrong."""
     bad = False
+    print(f"{spec}, edges {run.options.ordering}:")
     ended = {tuple(line["variant"]): line for line in lines if "timed" in line}
     for _, v in work:
         line = ended.get(tuple(vars(v).values()))

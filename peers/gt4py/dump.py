@@ -90,7 +90,7 @@ def add_kernels(options, spec, lines):
             continue
         content = json.loads(path.read_text())
         for record in content["records"]:
-            found = kernels.get(record["name"], [])
+            found = kernels.get(record["variant"], [])
             record["kernels"] = [{key: k[key] for key in ("grid", "block", "shared_bytes",
                                                           "registers")} for k in found]
             if found:

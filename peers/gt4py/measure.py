@@ -1,10 +1,10 @@
 """Timing as the suite does it (src/bench/measure.cpp), on a GPU through cupy and on the CPU."""
+import functools
 import math
 import os
 import pathlib
 import platform
 import statistics
-import subprocess
 import threading
 import time
 
@@ -47,7 +47,8 @@ def sample(device, work, cache, budget=0.5, least=21, most=401, precision=0.01):
     while True:
         left = budget - (time.perf_counter() - start)
         affordable = left / (runs * statistics.median(samples)) if samples else 3
-        count = int(min(BATCH, max(1, affordable), most - len(samples)))
+        # The queue of launches must not fill up, or the host waits in it.
+        count = int(min(BATCH, max(1, affordable), max(1, 200 // runs), most - len(samples)))
         samples += [s / runs for s in device.time(count, before, several)]
         low, high = median_interval(samples)
         if len(samples) >= least and high - low <= 2 * precision * statistics.median(samples):
@@ -88,7 +89,6 @@ class Gpu(Device):
         self.xp = cupy
         self.properties = p = cupy.cuda.runtime.getDeviceProperties(0)
         self.copy_bytes = min(8 << 30, p["totalGlobalMem"] // 8)
-        self.swept = cupy.zeros(max(8 * p["l2CacheSize"], 256 << 20) // 8)
         # Keeps the device busy while the host enqueues a batch, so that no sample waits for Python.
         self.hold = cupy.RawKernel(r"""
             extern "C" __global__ void hold(unsigned long long nanoseconds) {
@@ -99,6 +99,10 @@ class Gpu(Device):
             }""", "hold")
         self.host_seconds = 50e-6  # of one run, what the host needs to enqueue it
 
+    @functools.cached_property
+    def swept(self):
+        return self.xp.zeros(max(8 * self.properties["l2CacheSize"], 256 << 20) // 8)
+
     def evict(self):
         self.swept.fill(1.0)
 
@@ -107,7 +111,7 @@ class Gpu(Device):
 
     def time(self, count, before, work):
         events = [(self.xp.cuda.Event(), self.xp.cuda.Event()) for _ in range(count)]
-        held = min(0.02, (2 * count + 2) * self.host_seconds + 1e-4)
+        held = min(0.2, (2 * count + 2) * self.host_seconds + 1e-4)
         self.hold((1,), (1,), (np.uint64(1e9 * held),))
         start = time.perf_counter()
         for begin, end in events:
@@ -125,7 +129,7 @@ class Gpu(Device):
         times = []
         for _ in range(5):
             self.synchronize()
-            self.hold((1,), (1,), (np.uint64(5e6),))
+            self.hold((1,), (1,), (np.uint64(10e6),))
             start = time.perf_counter()
             for _ in range(runs):
                 work()
@@ -143,7 +147,7 @@ class Gpu(Device):
             "memory_bytes": p["totalGlobalMem"], "cache_bytes": p["l2CacheSize"],
             "l2_bytes": p["l2CacheSize"], "shared_bytes_per_block": p["sharedMemPerBlock"],
             "max_threads_per_multiprocessor": p["maxThreadsPerMultiProcessor"],
-            "machine_state": "nvidia-smi", "lock_clocks_hint": None}
+            "machine_state": "NVML", "lock_clocks_hint": None}
 
 
 class Cpu(Device):
@@ -200,50 +204,57 @@ def cpu_name():
 
 
 class Monitor:
-    """Clocks, temperature and power of a GPU, which nvidia-smi writes all the time."""
+    """Clocks, temperature and power of a GPU, read by NVML every few milliseconds."""
 
-    QUERY = ("clocks.sm", "clocks.mem", "temperature.gpu", "power.draw",
-             "clocks_event_reasons.active")
     KEYS = ("clock_mhz", "memory_clock_mhz", "temperature_c", "power_w")
     # Bits of NVML's reasons that lower clocks for power or heat, by the suite's names.
     REASONS = {0x04: "sw_power_cap", 0x08: "hw_slowdown", 0x20: "sw_thermal_slowdown",
                0x40: "hw_thermal_slowdown", 0x80: "hw_power_brake_slowdown"}
 
     def __init__(self):
-        self.lines = []
+        self.samples, self.running, self.state = [], True, "NVML"
         try:
-            self.process = subprocess.Popen(
-                ["nvidia-smi", "--id=0", "--query-gpu=" + ",".join(self.QUERY),
-                 "--format=csv,noheader,nounits", "--loop-ms=50"],
-                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        except OSError:
-            self.process = None
+            import pynvml
+
+            pynvml.nvmlInit()
+            self.nvml, self.device = pynvml, pynvml.nvmlDeviceGetHandleByIndex(0)
+            self.read()
+        except Exception as error:  # without the package, the library or the right
+            self.state = f"NVML cannot be read: {type(error).__name__}"
             return
-        threading.Thread(target=self.read, daemon=True).start()
+        threading.Thread(target=self.watch, daemon=True).start()
 
     def read(self):
-        for line in self.process.stdout:
+        n, d = self.nvml, self.device
+        reasons = getattr(n, "nvmlDeviceGetCurrentClocksEventReasons",
+                          n.nvmlDeviceGetCurrentClocksThrottleReasons)
+        self.samples.append(((n.nvmlDeviceGetClockInfo(d, n.NVML_CLOCK_SM),
+                              n.nvmlDeviceGetClockInfo(d, n.NVML_CLOCK_MEM),
+                              n.nvmlDeviceGetTemperature(d, n.NVML_TEMPERATURE_GPU),
+                              1e-3 * n.nvmlDeviceGetPowerUsage(d)), reasons(d)))
+
+    def watch(self):
+        while self.running:
             try:
-                *numbers, reasons = line.split(",")
-                self.lines.append(([float(n) for n in numbers], int(reasons.strip(), 16)))
-            except ValueError:
-                continue
+                self.read()
+            except self.nvml.NVMLError:
+                return
+            time.sleep(0.01)
 
     def stop(self):
-        if self.process:
-            self.process.terminate()
+        self.running = False
 
     def mark(self):
-        return len(self.lines)
+        return len(self.samples)
 
     def since(self, mark, seconds_per_run):
         """The dump's machine object; None where nothing was read."""
-        lines = self.lines[mark:]
-        if not lines:
+        found = self.samples[mark:]
+        if not found:
             return None
-        columns = list(zip(*(numbers for numbers, _ in lines)))
+        columns = list(zip(*(numbers for numbers, _ in found)))
         machine = {key: [min(c), statistics.median(c), max(c)]
                    for key, c in zip(self.KEYS, columns)}
-        found = {text for _, bits in lines for bit, text in self.REASONS.items() if bits & bit}
-        return machine | {"throttle_reasons": sorted(found),
+        bits = {bit for _, reasons in found for bit in self.REASONS if reasons & bit}
+        return machine | {"throttle_reasons": sorted(self.REASONS[bit] for bit in bits),
                           "joules_per_run": machine["power_w"][1] * seconds_per_run}

@@ -147,7 +147,7 @@ class Problem:
         places = (ids[:, None] * slots + xp.arange(slots))[:, :, None] * count
         result = uniform(field, places + xp.arange(count)[levels], xp)
         if field in ("ptr_coeff_1", "ptr_coeff_2"):  # a pentagon's missing edge does not count
-            result[xp.asarray(self.grid.tables["v2e"])[ids] == MISSING] = 0
+            result *= (xp.asarray(self.grid.tables["v2e"])[ids] != MISSING)[:, :, None]
         return result
 
     def expected(self, levels, xp=np):

@@ -34,6 +34,7 @@ class Variant:
 def configure(gpu, cache_folder):
     """To be called before GT4Py is imported, which reads the environment then."""
     os.makedirs(cache_folder, exist_ok=True)
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # others run beside
     for name, value in {"BUILD_CACHE_LIFETIME": "persistent", "BUILD_CACHE_DIR": cache_folder,
                         "BUILD_JOBS": "0",  # compiled by this process, at once
                         "UNSTRUCTURED_HORIZONTAL_HAS_UNIT_STRIDE": str(int(gpu)),

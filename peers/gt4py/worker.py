@@ -131,7 +131,8 @@ def time_variants(options, spec, variants):
     device = bench.device
     device.measure()
     monitor = measure.Monitor() if device.backend == "cuda" else None
-    emit({"device": device.describe(), "versions": programs.versions()})
+    state = {"machine_state": monitor.state} if monitor else {}
+    emit({"device": device.describe() | state, "versions": programs.versions()})
     try:
         for variant in variants:
             emit({"variant": variant, "begun": True})
@@ -170,8 +171,9 @@ def one_variant(bench, variant, monitor):
 
 def describe(bench, variant, problem, traffic):
     schedules = {"gtfn": "GridTools' functional backend", "dace": "DaCe, auto-optimized"}
+    suffix = "" if bench.options.ordering == "per_orientation" else f"/{bench.options.ordering}"
     return {
-        "name": variant.name, "status": "ok", "reason": None, "variant": variant.name,
+        "name": variant.name + suffix, "status": "ok", "reason": None, "variant": variant.name,
         "chain": variant.chain, "access": "indirect", "ordering": bench.options.ordering,
         "vertices": "row", "row_pitch": None, "schedule": variant.schedule,
         "fusion": variant.fusion, "feature": variant.option,
