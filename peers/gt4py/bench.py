@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times GT4Py on the suite's chains and writes dumps of the suite's schema.
 
-    bench.py [--grid torus:298x257,FILE.h5] [--backends gtfn_gpu,dace_gpu] [--output FOLDER] ...
+    peers/gt4py/run [--grid torus:298x257,FILE.h5] [--backends gtfn_cpu,dace_cpu] [--output FOLDER] ...
 
 A grid is torus:NXxNY, whose problem is made here, or a reference file of `icobench_reference
 write`, of any grid; the file's chain alone is run then. Dumps are called
@@ -14,6 +14,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -57,7 +58,8 @@ def parse(arguments):
     parser.add_argument("--halo", type=int, help="of a torus (default: by chain)")
     parser.add_argument("--chains", type=names(suite.CHAINS), default=list(suite.CHAINS))
     parser.add_argument("--backends", type=names(programs.BACKENDS), metavar="BACKEND,...",
-                        default=["gtfn_gpu", "dace_gpu"], help=", ".join(programs.BACKENDS))
+                        default=[f"{b}_{'gpu' if shutil.which('nvidia-smi') else 'cpu'}"
+                                 for b in ("gtfn", "dace")], help=", ".join(programs.BACKENDS))
     parser.add_argument("--fusions", type=names(programs.FUSIONS), default=list(programs.FUSIONS))
     parser.add_argument("--options", type=option_names, metavar="OPTION,...",
                         default=["default", *filter(None, programs.OPTIONS)],
