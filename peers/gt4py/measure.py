@@ -93,8 +93,8 @@ class Gpu(Device):
         self.hold = cupy.RawKernel(r"""
             extern "C" __global__ void hold(unsigned long long nanoseconds) {
               unsigned long long start, now;
-              asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
-              do asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+              asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+              do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
               while (now - start < nanoseconds);
             }""", "hold")
         self.host_seconds = 50e-6  # of one run, what the host needs to enqueue it
