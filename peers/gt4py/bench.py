@@ -19,13 +19,14 @@ import subprocess
 import sys
 import time
 
+import counters
 import dump
 import problem as suite
 import programs
 
 HERE = pathlib.Path(__file__).resolve().parent
-# How long after the start, as shares of --seconds: compilation, timing, kernels' registers.
-COMPILE_UNTIL, TIME_UNTIL = 0.6, 0.93
+# Until when each phase may last, as shares of --seconds.
+COMPILE_UNTIL, TIME_UNTIL, KERNELS_UNTIL = 0.55, 0.82, 0.9
 
 
 def names(known):
@@ -73,6 +74,8 @@ def parse(arguments):
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--kernels", action="store_true",
                         help="registers and blocks, by torch's profiler")
+    parser.add_argument("--counters", action="store_true",
+                        help="what ncu counts in the last chain's best variants, on the first grid")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("."), metavar="FOLDER")
     parser.add_argument("--cache-folder", type=pathlib.Path, metavar="FOLDER",
                         default=pathlib.Path.home() / ".cache" / "icobench" / "gt4py",
@@ -146,10 +149,10 @@ class Run:
     def say(self, *words):
         print(f"{self.elapsed():4.0f} s:", *words, flush=True)
 
-    def child(self, worker, only, seconds, journal=None):
+    def child(self, worker, only, seconds, journal=None, prefix=()):
         """The exit status, or "timeout"."""
         cache = str(self.options.cache_folder.resolve())
-        line = [sys.executable, str(HERE / "bench.py"), *self.arguments, "--cache-folder", cache,
+        line = [*prefix, sys.executable, str(HERE / "bench.py"), *self.arguments, "--cache-folder", cache,
                 "--worker", worker, "--only", json.dumps(only)]
         began = time.monotonic()
         with open(journal or os.devnull, "ab") as out, open(self.log, "ab") as log:
@@ -194,6 +197,22 @@ class Run:
         failed = {item for key, ok in done.items() if not ok for item in jobs[key]}
         return [item for item in work if item not in failed], failed
 
+    def count(self, spec, variants):
+        """Leaves what ncu finds in files of the variants' names (counters.py shows them)."""
+        if not shutil.which("ncu"):
+            self.say("no counters: ncu is not in PATH")
+            return
+        for v in variants:
+            path = self.options.output / counters.file_name(v.name)
+            prefix = ["ncu", "--profile-from-start", "off", "--clock-control", "none", "--csv",
+                      "--page", "raw", "--print-units", "base", "--metrics",
+                      ",".join(counters.METRICS), "--log-file", str(path.resolve())]
+            if self.left(1.0) > 10:
+                status = self.child("profile", [spec, list(vars(v).values())], self.left(1.0),
+                                    prefix=prefix)
+                found = counters.read(path) if path.exists() else []
+                self.say(f"ncu {v.name}: {status}, {len(found)} kernels")
+
     def sizes(self, spec, chain, stages):
         problem = self.problems.setdefault((spec, chain), load(spec, chain, self.options)[0])
         return {s: len(problem.domain[s]) for s in stages} | {"levels": problem.levels}
@@ -217,6 +236,20 @@ class Run:
                 break
             todo = [v for v in todo if v not in begun]
         return read_lines(journal)
+
+
+def best_variants(options, spec):
+    """Of the last chain, of each schedule: the fastest, and DaCe's with its defaults."""
+    path = dump.path_of(options, spec, options.cache[-1])
+    records = json.loads(path.read_text())["records"] if path.exists() else []
+    timed = [r for r in records if r["chain"] == options.chains[-1] and "seconds" in r]
+    timed.sort(key=lambda r: r["seconds"]["median"])
+    result = {}
+    for r in timed:
+        result.setdefault((r["schedule"], bool(r["feature"])), r)
+    device = options.backends[0].split("_")[1]
+    return [programs.Variant(r["chain"], f"{r['schedule']}_{device}", r["fusion"], r["feature"])
+            for r in result.values()]
 
 
 def read_lines(path):
@@ -264,7 +297,9 @@ def main():
     if options.kernels:
         for spec in specs:
             mine = [item for item in work if item[0] == spec]
-            dump.add_kernels(options, spec, run.measure(spec, mine, "kernels", 1.0))
+            dump.add_kernels(options, spec, run.measure(spec, mine, "kernels", KERNELS_UNTIL))
+    if options.counters:
+        run.count(specs[0], best_variants(options, specs[0]))
     run.say("done")
     return 1 if bad else 0
 
