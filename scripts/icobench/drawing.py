@@ -267,7 +267,7 @@ def scaling(dumps):
             rates = [1e-9 * records[n]["bytes_per_second"] for n in order]
             ax.plot([sizes[n] for n in order], rates, marker=MARKERS[number % len(MARKERS)],
                     color=COLOURS[number % len(COLOURS)], label=name)
-            copies.update({sizes[n]: 1e-9 * records[n]["small_copy_bytes_per_second"]
+            copies.update({sizes[n]: 1e-9 * (records[n]["small_copy_bytes_per_second"] or numpy.nan)
                            for n in order})
         ax.plot(sorted(copies), [copies[s] for s in sorted(copies)], "--", color="#777777",
                 label="copy of as many bytes")

@@ -38,6 +38,11 @@ class Dump:
         return {record["backend"]: self.context["devices"].get(record["backend"], {})
                 for record in self.records}
 
+    def peer(self):
+        """Whose variants these are, "GT4Py 1.2.3"; "" for the suite's own."""
+        about = self.context.get("peer")
+        return f"{about['name']} {about['version']}" if about else ""
+
 
 def timed(records):
     """Those with samples; a run that was stopped may have measured a record in part."""
@@ -115,6 +120,34 @@ def read(path):
     return check(path, read_json(path), VERSION)
 
 
+def read_all(paths):
+    """Dumps; those of peers are part of the first of ours that asks the same question.
+
+    That is the same grid, levels, cache mode and device. A peer's dump stays one of its own if it
+    has variants of ours, which are matched by name.
+    """
+    every = [read(path) for path in paths]
+    ours = [one for one in every if not one.peer()]
+    result = list(ours)
+    for one in every:
+        if not one.peer():
+            continue
+        host = next((d for d in ours if may_join(d, one)), None)
+        if host:
+            host.records = host.records + one.records
+        else:
+            result.append(one)
+    return sorted(result, key=every.index)
+
+
+def may_join(ours, peer):
+    def names(dump):
+        return {backend: device.get("name") for backend, device in dump.devices().items()}
+    return (not problem_differences(ours.context, peer.context)
+            and names(peer).items() <= names(ours).items()
+            and not {r["variant"] for r in ours.records} & {r["variant"] for r in peer.records})
+
+
 def read_device(path):
     """A dump of bench_device."""
     return check(path, read_json(path), DEVICE_VERSION)
@@ -138,7 +171,7 @@ def labels(dumps):
     def facts(dump):
         context, build = dump.context, dump.context["icobench"]
         devices = " + ".join(sorted({d.get("name", "") for d in dump.devices().values()}))
-        return [devices, context["grid"]["name"], f"{context['levels']} levels", context["cache"],
+        return [dump.peer(), devices, context["grid"]["name"], f"{context['levels']} levels", context["cache"],
                 build["git_revision"], build.get("compiler"), build.get("gpu_compiler"),
                 build.get("flags"), context["date"]]
     rows = [[fact or "" for fact in facts(dump)] for dump in dumps]
@@ -149,18 +182,23 @@ def labels(dumps):
     return [f"{n + 1}: {pathlib.Path(dump.path).name}" for n, dump in enumerate(dumps)]
 
 
-def differences(first, second):
-    """What makes two dumps incomparable, as texts; empty if nothing does."""
+def problem_differences(a, b):
+    """In what the problems of two contexts differ, as texts."""
     def grid(context):
         g = context["grid"]
         return (g["torus"] or g["uuid"] or g["name"], g["vertices"], g["edges"], g["cells"])
-    a, b = first.context, second.context
     result = []
     if grid(a) != grid(b):
         result.append(f"grid ({a['grid']['name']}, {b['grid']['name']})")
     for key in ("levels", "cache"):
         if a[key] != b[key]:
             result.append(f"{key} ({a[key]}, {b[key]})")
+    return result
+
+
+def differences(first, second):
+    """What makes two dumps incomparable, as texts; empty if nothing does."""
+    result = problem_differences(first.context, second.context)
     for key in ("chain", "precision"):
         here, there = ({r[key] for r in timed(d.records)} for d in (first, second))
         if not here & there:

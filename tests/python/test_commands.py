@@ -179,14 +179,51 @@ class AllScripts(support.ScriptTest):
         for name in ("compare", "plot", "report", "table"):
             self.assertIn("python3-jsonschema", self.run_script(name, "x", env=environment, status=2))
 
+    def peer(self, medians, **context):
+        """A peer's dump: name of a variant: microseconds."""
+        records = [synthetic.record(name, [1e-6 * us] * 9) for name, us in medians.items()]
+        about = {"name": "Other", "version": "1.2"}
+        return self.write("peer.json", synthetic.dump(records, peer=about, **context))
+
     def test_table(self):
         first = self.write("a.json", synthetic.typical())
-        peer = self.write("peer.json", {"grids": ["torus:298x257"],
-                                        "microseconds": {NAIVE: [330.0]}})
-        lines = self.run_script("table", "--peer", peer, "--resources", first).splitlines()
-        self.assertEqual(len(lines), 2 + len(synthetic.MEDIANS))
+        peer = self.peer({NAIVE: 330.0, "nabla4/indirect/dace/separate": 310.0}, cache="warm")
+        lines = self.run_script("table", "--resources", first, peer).splitlines()
+        self.assertEqual(len(lines), 2 + len(synthetic.MEDIANS) + 1)
         row = next(line for line in lines if "nabla4/strided/naive" in line)
         self.assertRegex(row, r"\| 16\d\.\d \| 330\.0 \| (1\.9|2\.0)\d \| 6\d % \| 56 \| 0 \|")
+        self.assertRegex(lines[-1], r"^\| nabla4/indirect/dace \| 310\.0 \| – \| – \| 32 %")
+        alone = self.run_script("table", peer).splitlines()
+        self.assertEqual(len(alone), 4)
+        self.assertIn("peer", self.run_script("table", first, self.peer({NAIVE: 1.0}, grid=(4, 3)),
+                                              status=2))
+        self.assertIn("same variants", self.run_script("table", first, peer, peer, status=2))
+
+    def test_table_of_peers(self):
+        first = self.write("a.json", synthetic.typical())
+        peer = self.peer({"nabla4/indirect/gtfn/separate": 600.0,
+                          "nabla4/indirect/dace/separate": 310.0,
+                          "nabla4/indirect/dace/separate/kblock_10": 290.0})
+        head, _, row, *more = self.run_script("table", "--peers", first, peer).splitlines()
+        self.assertEqual(more, [])
+        self.assertIn("| gtfn | dace | dace kblock_10 | ours on tables | ours strided |", head)
+        self.assertRegex(row, r"^\| nabla4 \| 298x257 \| 600\.0 \| 310\.0 \| 290\.0 \| 1[56]\d\.\d "
+                              r"\| 14\d\.\d \| 1\.8\d \| (1\.9|2\.0)\d \| [67]\d % \| 34 % \|$")
+        self.assertIn("of peers", self.run_script("table", "--peers", first, status=2))
+
+    def test_peers_are_ranked_with_ours(self):
+        first = self.write("a.json", synthetic.typical())
+        others = {"nabla4/indirect/dace/separate": 300.0}
+        text = self.run_script("compare", first, self.peer(others))
+        self.assertRegex(text, r"\n +5  indirect/dace/separate/128 +300\.0 ")
+        self.assertIn("fastest: strided/kloop/separate/128", text)
+        # Another cache mode is another question; a variant of ours is matched by name.
+        self.run_script("compare", first, self.peer(others, cache="warm"), status=2)
+        text = self.run_script("compare", self.peer({NAIVE: 330.0}), first)
+        self.assertIn("1 faster", text)
+        self.run_script("plot", "share", first, self.peer(others),
+                        "--output", self.folder / "both.svg")
+        self.assertIn("indirect/dace", (self.folder / "both.svg").read_text())
 
     def test_table_marks_what_was_throttled(self):
         content = synthetic.typical()
@@ -205,10 +242,10 @@ class AllScripts(support.ScriptTest):
         records = [r for r in content["records"] if r["status"] == "ok"]
         fastest, second = sorted(records, key=lambda r: r["seconds"]["median"])[:2]
         fastest["marks"] = ["roofline"]  # no rival, but a bound
-        peer = self.write("peer.json", {"grids": ["torus:298x257"], "microseconds":
-                                        {NAIVE: [330.0], "nabla4/x": [310.0], "other/x": [1.0]}})
-        line = self.run_script("table", "--best", "--peer", peer,
-                               self.write("a.json", content)).splitlines()[2]
+        peer = self.peer({NAIVE: 330.0, "nabla4/indirect/y/z": 310.0,
+                          "nabla4_vertical/indirect/y/z": 1.0})
+        line = self.run_script("table", "--best", self.write("a.json", content),
+                               peer).splitlines()[2]
         times = [1e6 * second["seconds"]["median"], 310, 1e6 * fastest["seconds"]["median"],
                  1e6 * second["fused_floor_seconds"]]
         self.assertIn(" | ".join(f"{time:.1f}" for time in times), line)
