@@ -12,8 +12,8 @@
 #include <string>
 #include <tuple>
 
-#include <icobench/kernels/divergence/kloop.hpp>
-#include <icobench/kernels/gradient/kloop.hpp>
+#include <icobench/kernels/divergence/points.hpp>
+#include <icobench/kernels/gradient/points.hpp>
 #include <icobench/kernels/gradient_divergence/inlined.hpp>
 #include <icobench/kernels/interpolate/kloop.hpp>
 #include <icobench/kernels/nabla4/kloop.hpp>
@@ -41,7 +41,8 @@ using all_preferences =
                            kernels::composed_nabla4_interpolate>,
                kernel_list<kernels::march_to_cells_multicast, kernels::blocks_of_cells,
                            kernels::composed_nabla4_interpolate_verts2cells<false>>,
-               kernel_list<kernels::gradient_kloop>, kernel_list<kernels::divergence_kloop>,
+               kernel_list<kernels::gradient_of_points<true>>,
+               kernel_list<kernels::divergence_of_points<true>>,
                kernel_list<kernels::inlined_gradient_divergence<true>>>;
 
 // Calls f.operator()<K>() for each kernel that takes these operands on this mesh, in order.

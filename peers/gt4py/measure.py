@@ -1,4 +1,4 @@
-"""Timing as the suite does it (src/bench/measure.cpp), on a GPU through cupy and on the CPU."""
+"""Timing as the suite does it (src/measure/measure.cpp), on a GPU through cupy and on the CPU."""
 import functools
 import math
 import os
@@ -17,7 +17,7 @@ RESOLVED = 10  # times the empty interval; what is shorter is not resolved by th
 
 
 def median_interval(samples):
-    """95 % interval of the median (src/bench/statistics.cpp)."""
+    """95 % interval of the median (src/measure/statistics.cpp)."""
     ordered, n = sorted(samples), len(samples)
     if n < 6:
         return ordered[0], ordered[-1]

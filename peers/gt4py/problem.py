@@ -1,6 +1,6 @@
 """The suite's problem: chains, grid, numbering, input fields and the result to expect.
 
-A problem is read from a reference file (src/formats/reference_file.hpp) or made as
+A problem is read from a reference file (src/problem/reference_file.hpp) or made as
 src/problem/problem.cpp makes it: bit for bit the same. Fields are numbered as grids/numbering.cpp
 numbers them for tables: computed entities first, so that each stencil runs over one range.
 """

@@ -1,7 +1,8 @@
-// A thread walks the levels of its cells and keeps edges and factors in registers.
+// A thread has the cells of a point (strided: two) and keeps their edges and factors in registers:
+// naive for one level, kloop for a walk over levels.
 //
-// Trades registers and parallelism for traffic: 24 bytes of factors and 12 of table a cell are read
-// once for all levels of a thread.
+// The walk trades registers and parallelism for traffic: 24 bytes of factors and 12 of table a cell
+// are read once for all levels of a thread.
 //
 // Not measured yet.
 #pragma once
@@ -10,19 +11,23 @@
 
 namespace icobench::kernels {
 
-struct divergence_kloop {
+template <bool walks>
+struct divergence_of_points {
   static constexpr kernel_info info{
       .chain = "divergence",
-      .schedule = "kloop",
-      .description = "a thread walks levels, coefficients and ids in registers"};
+      .schedule = walks ? "kloop" : "naive",
+      .description = walks ? "a thread walks levels, coefficients and ids in registers"
+                           : "one thread a point and level"};
   using computes = stages<stage::divergence>;
   using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>>;
   static constexpr launch tuned(access a, precision) {
+    if (!walks) { return {.block = {64, 1, a == access::strided ? 2u : 4u}}; }
     return a == access::strided ? launch{.block = {64, 1, 4}, .levels = 20}
                                 : launch{.block = {128, 1, 1}, .levels = 20};
   }
+  static constexpr const char* reject(const launch& l) { return walks ? "" : one_level_only(l); }
   template <class Mesh, class T>
-  static constexpr kernel_traits<Mesh> traits{};
+  static constexpr kernel_traits<Mesh> traits{.reject = &reject};
 
   template <class Mesh, class T>
   struct kernel {
@@ -43,7 +48,7 @@ struct divergence_kloop {
         edges[c] = c2e(mesh, point, c);
         stencil[c] = f.stencil(mesh.cell_of_point(point, c));
       }
-      for_levels<true>(t, levels, [&](index_t k) {
+      for_levels<walks>(t, levels, [&](index_t k) {
         ICOBENCH_UNROLL_ALL
         for (int c = 0; c < count; ++c) {
           f.out(mesh.cell_of_point(point, c), k) = stencil[c](gather(f.vec, edges[c], k));
@@ -53,6 +58,7 @@ struct divergence_kloop {
   };
 };
 
-using divergence_kloop_variants = kernel_list<divergence_kloop>;
+using divergence_points_variants =
+    kernel_list<divergence_of_points<false>, divergence_of_points<true>>;
 
 }  // namespace icobench::kernels

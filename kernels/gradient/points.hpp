@@ -1,7 +1,8 @@
-// A thread walks the levels of its edges and keeps cells and lengths in registers.
+// A thread has the edges of a point (strided: three) and keeps their cells and lengths in
+// registers: naive for one level, kloop for a walk over levels.
 //
-// Trades registers and parallelism for traffic: 8 bytes of table and 8 of length an edge are read
-// once for all levels of a thread.
+// The walk trades registers and parallelism for traffic: 8 bytes of table and 8 of length an edge
+// are read once for all levels of a thread.
 //
 // Not measured yet.
 #pragma once
@@ -10,19 +11,23 @@
 
 namespace icobench::kernels {
 
-struct gradient_kloop {
+template <bool walks>
+struct gradient_of_points {
   static constexpr kernel_info info{
       .chain = "gradient",
-      .schedule = "kloop",
-      .description = "a thread walks levels, coefficients and ids in registers"};
+      .schedule = walks ? "kloop" : "naive",
+      .description = walks ? "a thread walks levels, coefficients and ids in registers"
+                           : "one thread a point and level"};
   using computes = stages<stage::gradient>;
   using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>>;
   static constexpr launch tuned(access a, precision) {
+    if (!walks) { return {.block = {64, 1, a == access::strided ? 2u : 4u}}; }
     return a == access::strided ? launch{.block = {64, 1, 4}, .levels = 20}
                                 : launch{.block = {128, 1, 1}, .levels = 20};
   }
+  static constexpr const char* reject(const launch& l) { return walks ? "" : one_level_only(l); }
   template <class Mesh, class T>
-  static constexpr kernel_traits<Mesh> traits{};
+  static constexpr kernel_traits<Mesh> traits{.reject = &reject};
 
   template <class Mesh, class T>
   struct kernel {
@@ -46,7 +51,7 @@ struct gradient_kloop {
         cells[c] = mesh.e2c(edge);
         stencil[c] = f.stencil(e[c]);
       }
-      for_levels<true>(t, levels, [&](index_t k) {
+      for_levels<walks>(t, levels, [&](index_t k) {
         ICOBENCH_UNROLL_ALL
         for (int c = 0; c < count; ++c) { f.out(e[c], k) = stencil[c](gather(f.psi, cells[c], k)); }
       });
@@ -54,6 +59,6 @@ struct gradient_kloop {
   };
 };
 
-using gradient_kloop_variants = kernel_list<gradient_kloop>;
+using gradient_points_variants = kernel_list<gradient_of_points<false>, gradient_of_points<true>>;
 
 }  // namespace icobench::kernels
