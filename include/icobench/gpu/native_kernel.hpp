@@ -38,6 +38,10 @@ __device__ T by_words(T value, F shuffle_word) {
 
 // A thread of a kernel, as every backend shows it: see simt_thread, whose rules hold here too but
 // are not checked.
+//
+// Copies and barriers of sm_80 and sm_90 are written as PTX, although <cuda/ptx> has most of them:
+// kernels are also compiled at run time by NVRTC, on machines that have the driver and NVRTC but no
+// headers of the toolkit.
 struct native_thread {
   ICOBENCH_DEVICE index3 thread() const { return {threadIdx.x, threadIdx.y, threadIdx.z}; }
   ICOBENCH_DEVICE index3 block() const { return {blockIdx.x, blockIdx.y, blockIdx.z}; }
