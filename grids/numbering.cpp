@@ -208,7 +208,7 @@ numbering make_numbering(const grid& g, const domain& d, ordering o, vertex_orde
   for (const stage_info& s : stage_table) {
     const auto& ids = d[std::size_t(&s - stage_table.data())].ids;
     const auto count = index_t(ids.size());
-    const auto in_front = [&](index_t g) { return id(s.on)[std::size_t(g)] < count; };
+    const auto in_front = [&](index_t i) { return id(s.on)[std::size_t(i)] < count; };
     if (!std::all_of(ids.begin(), ids.end(), in_front)) {
       throw std::logic_error("the points of a later stage are not all among those of " +
                              std::string(s.name) + ", on the same location");

@@ -26,6 +26,7 @@ struct inlined_nabla4_interpolate_verts2cells {
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
   using compiled = compiled_list<compiled_for<2>, compiled_for<3>>;
   static constexpr launch tuned(access a, precision) {
+    if (a == access::strided && !walks) { return {.block = {16, 1, 4}, .min_blocks = 2}; }
     return {
         .block = {32, 1, 8}, .levels = walks ? 0 : 1, .min_blocks = a == access::strided ? 2 : 3};
   }
