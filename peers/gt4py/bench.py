@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times GT4Py on the suite's chains and writes dumps of the suite's schema.
 
-    peers/gt4py/run [--grid torus:298x257,FILE.h5] [--backends gtfn_cpu,dace_cpu] [--output FOLDER] ...
+    peers/gt4py/run [--grid torus:298x257,FILE.h5] [--backends gtfn_cpu,dace_cpu] ...
 
 A grid is torus:NXxNY, whose problem is made here, or a reference file of `icobench_reference
 write`, of any grid; the file's chain alone is run then. Dumps are called
@@ -85,19 +85,18 @@ def parse(arguments):
     return parser.parse_args(arguments)
 
 
-def load(spec, chain, options):
-    """The problem and its outputs; None for another chain than the file's."""
+def load(spec, chain, options, fields=True):
+    """The problem and the outputs that a file has; of a file, `chain` is the file's own."""
     if spec.startswith("torus:"):
         return suite.make(chain, spec, options.levels or 80, options.halo), None
-    problem, outputs = suite.read(spec, options.levels)
-    return (problem, outputs) if problem.chain == chain else (None, None)
+    return suite.read(spec, options.levels, fields)
 
 
 def chains_of(spec, options):
     if spec.startswith("torus:"):
         suite.parse_torus(spec)
         return options.chains
-    chain = suite.read(spec, options.levels)[0].chain
+    chain = suite.read(spec, fields=False)[0].chain
     return [chain] if chain in options.chains else []
 
 
@@ -123,9 +122,9 @@ def variants_of(chain, options):
 
 def everything(options):
     """(spec, variant) in the order of importance, chains and grids alternating."""
+    chains = {spec: chains_of(spec, options) for spec in options.grid}
     lists = [[(spec, v) for v in variants_of(chain, options)]
-             for chain in suite.CHAINS for spec in options.grid
-             if chain in chains_of(spec, options)]
+             for chain in suite.CHAINS for spec in options.grid if chain in chains[spec]]
     most = max(map(len, lists), default=0)
     return [one[n] for n in range(most) for one in lists if n < len(one)]
 
@@ -134,7 +133,8 @@ class Run:
     """Child processes under one budget; their output goes to a log."""
 
     def __init__(self, options, arguments):
-        self.options, self.arguments = options, arguments
+        self.options, self.arguments, self.problems = options, arguments, {}
+        self.refused = {}  # (spec, variant): status and reason
         self.start = time.monotonic()
         options.output.mkdir(parents=True, exist_ok=True)
         self.log = options.output / "gt4py.log"
@@ -152,8 +152,8 @@ class Run:
     def child(self, worker, only, seconds, journal=None, prefix=()):
         """The exit status, or "timeout"."""
         cache = str(self.options.cache_folder.resolve())
-        line = [*prefix, sys.executable, str(HERE / "bench.py"), *self.arguments, "--cache-folder", cache,
-                "--worker", worker, "--only", json.dumps(only)]
+        line = [*prefix, sys.executable, str(HERE / "bench.py"), *self.arguments,
+                "--cache-folder", cache, "--worker", worker, "--only", json.dumps(only)]
         began = time.monotonic()
         with open(journal or os.devnull, "ab") as out, open(self.log, "ab") as log:
             process = subprocess.Popen(line, stdout=out, stderr=subprocess.PIPE, cwd=cache,
@@ -170,7 +170,7 @@ class Run:
         return status
 
     def compile(self, work):
-        """The work whose programs were compiled; programs that several variants share once."""
+        """Programs that several variants share once; notes what cannot be run."""
         jobs = {}
         for spec, v in work:
             for program, stages in programs.programs_of(v):
@@ -184,18 +184,22 @@ class Run:
             if left < 5:
                 return key, "no time", 0
             began = time.monotonic()
-            status = self.child("compile", [spec, list(vars(v).values()), key[0]], left)
+            status = self.child("compile", [spec, as_list(v), key[0]], left)
             return key, status, time.monotonic() - began
 
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             for key, status, seconds in pool.map(job, jobs):
                 done[key] = status == 0
                 label = " ".join(filter(None, key[:3])) + " " + jobs[key][0][0]
-                if status != 0:
-                    self.say("compile", label, f"FAILED ({status}) after {seconds:.0f} s")
+                if status == 0:
+                    continue
+                self.say("compile", label, f"FAILED ({status}) after {seconds:.0f} s")
+                timely = isinstance(status, int)
+                for item in jobs[key]:
+                    self.refused[item] = ("failed" if timely else "skipped",
+                                          f"{key[0]}: " + ("does not compile" if timely else
+                                                           "no time to compile it"))
         self.say(f"{sum(done.values())} of {len(done)} programs compiled")
-        failed = {item for key, ok in done.items() if not ok for item in jobs[key]}
-        return [item for item in work if item not in failed], failed
 
     def count(self, spec, variants):
         """Leaves what ncu finds in files of the variants' names (counters.py shows them)."""
@@ -208,34 +212,37 @@ class Run:
                       "--page", "raw", "--print-units", "base", "--metrics",
                       ",".join(counters.METRICS), "--log-file", str(path.resolve())]
             if self.left(1.0) > 10:
-                status = self.child("profile", [spec, list(vars(v).values())], self.left(1.0),
+                status = self.child("profile", [spec, as_list(v)], self.left(1.0),
                                     prefix=prefix)
                 found = counters.read(path) if path.exists() else []
                 self.say(f"ncu {v.name}: {status}, {len(found)} kernels")
 
     def sizes(self, spec, chain, stages):
-        problem = self.problems.setdefault((spec, chain), load(spec, chain, self.options)[0])
+        if (spec, chain) not in self.problems:
+            self.problems[spec, chain], _ = load(spec, chain, self.options, fields=False)
+        problem = self.problems[spec, chain]
         return {s: len(problem.domain[s]) for s in stages} | {"levels": problem.levels}
-
-    problems = {}
 
     def measure(self, spec, work, worker, until):
         """Journal lines of a worker that does all of `work`; begun again after a crash."""
         journal = self.options.output / f"{worker}-{label_of(spec)}.jsonl"
         journal.unlink(missing_ok=True)
-        todo = [list(vars(v).values()) for _, v in work]
-        while todo and self.left(until) > 5:
-            status = self.child(worker, [spec, todo], self.left(until), journal)
-            lines = read_lines(journal)
-            if status == 0:
-                break
-            begun = [line["variant"] for line in lines if "variant" in line]
-            self.say(worker, spec, f"ended with {status}", *map(str, begun[-1:]))
-            finished = [v for v in todo if v in begun]
-            if status == "timeout" or not finished:
-                break
+        refused = [[as_list(v), *self.refused[spec, v]] for s, v in work
+                   if (s, v) in self.refused]
+        todo = [as_list(v) for s, v in work if (s, v) not in self.refused]
+        while (todo or refused) and self.left(until) > 5:
+            status = self.child(worker, [spec, todo, refused], self.left(until), journal)
+            begun = [line["variant"] for line in read_lines(journal) if "begun" in line]
+            if status in (0, "timeout") or not begun or begun[-1] not in todo:
+                break  # a timeout is ours
+            self.say(worker, spec, f"ended with {status} in", "/".join(begun[-1]))
+            refused = [[begun[-1], "failed", f"the process ended with {status}"]]
             todo = [v for v in todo if v not in begun]
         return read_lines(journal)
+
+
+def as_list(variant):
+    return list(vars(variant).values())
 
 
 def best_variants(options, spec):
@@ -284,7 +291,7 @@ def main():
     if not work:
         raise suite.BadInput("nothing to do: --chains, --fusions and --options leave no variant")
     run.say(f"{len(work)} variants")
-    work, _ = run.compile(work)
+    run.compile(work)
     bad = False
     specs = list(dict.fromkeys(spec for spec, _ in work))
     for n, spec in enumerate(specs):  # an equal part of what time is left for each
@@ -310,7 +317,7 @@ def report(run, spec, work, lines):
     print(f"{spec}, edges {run.options.ordering}:")
     ended = {tuple(line["variant"]): line for line in lines if "timed" in line}
     for _, v in work:
-        line = ended.get(tuple(vars(v).values()))
+        line = ended.get(tuple(as_list(v)))
         if line is None:
             print(f"  {v.name}: not measured")
             continue

@@ -54,7 +54,7 @@ def path_of(options, spec, cache):
     return options.output / f"gt4py-{label}-{cache}.json"
 
 
-def write(options, arguments, spec, lines, complete=True):
+def write(options, arguments, spec, lines):
     """One dump for each cache mode; nothing if the worker found nothing."""
     import bench
 
@@ -67,7 +67,7 @@ def write(options, arguments, spec, lines, complete=True):
     problem, _ = bench.load(spec, found[0]["record"]["chain"], options)
     for cache in options.cache:
         content = {
-            "schema": "icobench-dump-2", "complete": complete,
+            "schema": "icobench-dump-2", "complete": True,
             "context": context(options, arguments, problem, cache, heads[0]["device"],
                                heads[0]["versions"]),
             "records": [line["record"] | line["timed"].get(cache, {}) for line in found]}

@@ -231,10 +231,11 @@ def make(chain, torus, levels, halo=None):
     return Problem(chain, grid, levels, halo, torus_domain(grid.shape, chain, halo))
 
 
-def read(path, levels=None):
-    """The problem of a reference file, and its outputs, by stage's field (None with other levels).
+def read(path, levels=None, fields=True):
+    """The problem of a reference file, and its outputs by field; None without `fields`.
 
-    With `levels` that are not the file's, grid and domain are the file's and inputs are made anew.
+    With `levels` that are not the file's, grid and domain are the file's, inputs are made anew, and
+    there are no outputs.
     """
     import h5py
 
@@ -246,7 +247,8 @@ def read(path, levels=None):
                 raise BadInput(f"{path}: is no reference file of schema icobench-reference-1 in "
                                "double (icobench_reference write)")
             if text["chain"] not in CHAINS:
-                raise BadInput(f"{path}: chain {text['chain']}: expected one of {', '.join(CHAINS)}")
+                raise BadInput(f"{path}: chain {text['chain']}: "
+                               f"expected one of {', '.join(CHAINS)}")
             tables = {name: file[f"tables/{name}"][:] for name in ENDS}
             domain = {s: file["domain/" + {"edge": "edges", "vertex": "vertices",
                                            "cell": "cells"}[LOCATION[s]]][:].astype(np.int64)
@@ -256,7 +258,7 @@ def read(path, levels=None):
                       "cell": len(tables["c2v"])}
             problem = Problem(text["chain"], Grid(text["grid"], shape, counts, tables),
                               int(levels or text["levels"]), int(text["halo"]), domain)
-            if problem.levels != int(text["levels"]):
+            if not fields or problem.levels != int(text["levels"]):
                 return problem, None
             for f in chain_inputs(problem.chain):
                 problem.stored[f] = file[f"inputs/{f}"][:].reshape(problem.shape(f))

@@ -160,7 +160,7 @@ def programs_of(variant):
 
 
 def arguments_of(fusion, stages):
-    """The fields of a program and the names of its sizes, whose order matters to nobody."""
+    """The fields of a program, and which stencil's number of points each of its sizes is."""
     import problem as suite
 
     sizes = {"nabla4": "edges", "interpolate": "vertices", "verts2cells": "cells"}

@@ -126,13 +126,18 @@ def finite(value):
     return value if abs(value) < float("inf") else None  # false for NaN
 
 
-def time_variants(options, spec, variants):
+def time_variants(options, spec, variants, refused):
+    """`refused`: variants that cannot be run, each with the status and the reason of its record."""
     bench = Bench(options, spec)
     device = bench.device
     device.measure()
     monitor = measure.Monitor() if device.backend == "cuda" else None
     state = {"machine_state": monitor.state} if monitor else {}
     emit({"device": device.describe() | state, "versions": programs.versions()})
+    for variant, status, reason in refused:
+        record = describe(bench, programs.Variant(*variant))
+        emit({"variant": variant, "timed": {},
+              "record": record | {"status": status, "reason": reason}})
     try:
         for variant in variants:
             emit({"variant": variant, "begun": True})
@@ -146,7 +151,7 @@ def time_variants(options, spec, variants):
 def one_variant(bench, variant, monitor):
     """Verifies, then times; a record without what depends on the cache, and that for each mode."""
     problem, memory, expected, traffic = bench.chain(variant.chain, variant.backend)
-    record = describe(bench, variant, problem, traffic)
+    record = describe(bench, variant)
     try:
         began = time.perf_counter()
         call = programs.make_call(variant, problem, memory)
@@ -169,7 +174,8 @@ def one_variant(bench, variant, monitor):
         return {"record": record | {"status": "failed", "reason": reason}, "timed": {}}
 
 
-def describe(bench, variant, problem, traffic):
+def describe(bench, variant):
+    problem, _, _, traffic = bench.chain(variant.chain, variant.backend)
     schedules = {"gtfn": "GridTools' functional backend", "dace": "DaCe, auto-optimized"}
     suffix = "" if bench.options.ordering == "per_orientation" else f"/{bench.options.ordering}"
     return {
@@ -199,7 +205,8 @@ def timing(bench, call, cache, traffic, monitor):
         marks.append("suspect")
     if machine and machine["throttle_reasons"]:
         marks.append("throttled")
-    if machine and machine["clock_mhz"][2] - machine["clock_mhz"][0] > 0.05 * machine["clock_mhz"][1]:
+    least, middle, most = machine["clock_mhz"] if machine else (0, 0, 0)
+    if most - least > 0.05 * middle:
         marks.append("unstable")
     if seconds["median"] * runs < measure.RESOLVED * device.empty_interval:
         marks.append("unresolved")
@@ -212,8 +219,8 @@ def timing(bench, call, cache, traffic, monitor):
         "machine": machine, "samples": samples}
 
 
-def find_kernels(options, spec, variants):
-    """Blocks and registers of each kernel of a run, and its time, which CUPTI gives through torch."""
+def find_kernels(options, spec, variants, _):
+    """Blocks, registers and time of each kernel of a run, by CUPTI through torch."""
     import torch
 
     bench = Bench(options, spec)

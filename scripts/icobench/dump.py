@@ -171,7 +171,8 @@ def labels(dumps):
     def facts(dump):
         context, build = dump.context, dump.context["icobench"]
         devices = " + ".join(sorted({d.get("name", "") for d in dump.devices().values()}))
-        return [dump.peer(), devices, context["grid"]["name"], f"{context['levels']} levels", context["cache"],
+        return [dump.peer(), devices, context["grid"]["name"], f"{context['levels']} levels",
+                context["cache"],
                 build["git_revision"], build.get("compiler"), build.get("gpu_compiler"),
                 build.get("flags"), context["date"]]
     rows = [[fact or "" for fact in facts(dump)] for dump in dumps]

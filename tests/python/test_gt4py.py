@@ -7,9 +7,11 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import unittest
 
 import support
+import synthetic
 from icobench import dump
 
 PEER = support.ROOT / "peers" / "gt4py"
@@ -127,3 +129,27 @@ class Gt4py(support.ScriptTest):
                                 (("--backends", "gtfn_cpu,dace_gpu"), "either")):
             with self.subTest(arguments=arguments):
                 self.assertIn(word, self.bench(*arguments, status=2).stderr.splitlines()[-1])
+
+
+class Counters(support.ScriptTest):
+    def test_table(self):
+        """ncu's raw page in base units, after what it says of itself."""
+        name = "nabla4/indirect/dace/separate/kblock_10"
+        content = self.write("d.json", synthetic.dump([synthetic.record(name, [1e-4] * 9)]))
+        values = {"launch__block_dim_x": "128", "launch__block_dim_y": "1", "other": "7",
+                  "launch__registers_per_thread": "54", "gpu__time_duration.sum": "98,765",
+                  "dram__bytes_read.sum": "300,000,000", "dram__bytes_write.sum": "100,000,000",
+                  "lts__t_bytes.sum": "800,000,000", "l1tex__t_bytes.sum": "1,200,000,000",
+                  "smsp__inst_executed.sum": "2,500,000", "lts__t_sector_hit_rate.pct": "54.4",
+                  "l1tex__t_sector_hit_rate.pct": "40",
+                  "sm__warps_active.avg.pct_of_peak_sustained_active": "49.6"}
+        def line(words):
+            return ",".join(f'"{word}"' for word in words)
+        text = "\n".join(["==PROF== Connected", line(["ID", *values]), line(["", *values]),
+                          line(["0", *values.values()])])
+        table = self.write("ncu-nabla4-indirect-dace-separate-kblock_10.csv", text + "\n")
+        empty = self.write("ncu-other.csv", "==ERROR== no permission\n")
+        out = subprocess.run([sys.executable, PEER / "counters.py", content, table, empty],
+                             capture_output=True, text=True, check=True).stdout.splitlines()
+        self.assertEqual(out[2:], [f"| {name} | 1 | 128x1 | 54 | 98.8 | 0.75 | 0.25 | 2.00 | 3.00 "
+                                   "| 54 % | 40 % | 50 % | 2.5 M |"])
