@@ -358,7 +358,7 @@ struct typed_kernel {
                    .points = std::size_t(domain.extent_x()) * std::size_t(domain.extent_y()),
                    .levels = levels};
     new (b.object.data()) object{kernel{mesh, domain, operands..., levels}, 0};
-    if constexpr (traits.threads != nullptr) { b.threads = traits.threads(mesh, domain); }
+    if (traits.threads != nullptr) { b.threads = traits.threads(mesh, domain); }
     if constexpr (Mesh::kind == access::strided) {
       b.domain = domain;
       b.row = mesh.row;
