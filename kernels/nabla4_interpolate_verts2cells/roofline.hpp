@@ -6,7 +6,7 @@
 //
 // H200, 594x514 (298x257): 382 us (103), 90 % (82) of the copy bandwidth, where the march takes 412
 // (112); with all registers it wants, hence half the warps, 443 (120).
-// may spill (ordering=per_orientation, architecture=gfx90a): four registers, capped for more warps
+// may spill (min_blocks=4): four registers at most, capped for more warps
 #pragma once
 
 #include <icobench/kernels/shared/cells_of_point.hpp>
