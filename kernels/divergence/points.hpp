@@ -4,7 +4,7 @@
 // The walk trades registers and parallelism for traffic: 24 bytes of factors and 12 of table a cell
 // are read once for all levels of a thread.
 //
-// Not measured yet.
+// H200, 594x514 (298x257), us: strided naive 326 (69), kloop 266 (66); indirect 394 (80), 274 (73).
 #pragma once
 
 #include <icobench/kernels/shared/levels.hpp>

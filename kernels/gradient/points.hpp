@@ -4,7 +4,7 @@
 // The walk trades registers and parallelism for traffic: 8 bytes of table and 8 of length an edge
 // are read once for all levels of a thread.
 //
-// Not measured yet.
+// H200, 594x514 (298x257), us: strided naive 329 (81), kloop 413 (98); indirect 488 (93), 445 (93).
 #pragma once
 
 #include <icobench/kernels/shared/levels.hpp>

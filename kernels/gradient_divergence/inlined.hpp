@@ -2,7 +2,7 @@
 //
 // Trades flops (each edge twice, 22 instead of 16 a vertex and level) for 48 bytes of traffic.
 //
-// Not measured yet.
+// H200, 594x514, us: strided naive 295, kloop 251 (separate 602); indirect 462, 291 (separate 710).
 #pragma once
 
 #include <icobench/kernels/shared/levels.hpp>
