@@ -1,14 +1,14 @@
 # Compiles a case, whose first line says what comes out: "compiles", or "fails: TEXT", where TEXT (a
 # regular expression) is part of the compiler's words.
 #
-#   cmake -DCASE=... -DCOMPILER=... -DINCLUDE=... -P run.cmake
+#   cmake -DCASE=... -DCOMPILER=... -DSOURCE_DIR=... -P run.cmake
 file(STRINGS ${CASE} lines LIMIT_COUNT 1)
 list(GET lines 0 first)
 set(standard -std=c++20)
 if(first MATCHES "with (-std=[^:]*):")
   set(standard ${CMAKE_MATCH_1})
 endif()
-execute_process(COMMAND ${COMPILER} ${standard} -fsyntax-only -I${INCLUDE} ${CASE}
+execute_process(COMMAND ${COMPILER} ${standard} -fsyntax-only -I${SOURCE_DIR} -I${SOURCE_DIR}/include ${CASE}
                 RESULT_VARIABLE status OUTPUT_VARIABLE words ERROR_VARIABLE words)
 if(first MATCHES "^// compiles")
   if(NOT status EQUAL 0)

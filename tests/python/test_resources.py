@@ -133,13 +133,13 @@ class Compiled:
         (cls.root / "kernels/tiny").mkdir(parents=True)
         cls.header = cls.root / "kernels/tiny/tiny.hpp"
         cls.header.write_text(KERNELS)
-        (cls.root / "src/device").mkdir(parents=True)
+        (cls.root / "src/operations").mkdir(parents=True)
         cls.device_header = cls.root / "src/operations/kernels.hpp"
         cls.device_header.write_text(DEVICE_KERNELS)
         source = cls.root / "instances.cu"
         source.write_text(INSTANCES)
         cls.compiler = [*command, "-std=c++20", "-O3", f"-I{cls.root}/include",
-                        f"-I{cls.root}/kernels", f"-I{cls.root}/src/device", "-c", source, "-o"]
+                        f"-I{cls.root}/kernels", f"-I{cls.root}/src/operations", "-c", source, "-o"]
         cls.object = cls.root / ("instances.cu.o" if cls.is_cuda() else "instances.hip.o")
         subprocess.run([*cls.compiler, cls.object], check=True)
 
