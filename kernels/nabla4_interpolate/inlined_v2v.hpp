@@ -91,7 +91,13 @@ struct inlined_v2v {
               p_e[s] = edge.stencil(edges[s], vertical ? k : 0)(u_s, w_s, z[s]);
             }
           }
-          vertex.store(v, k, stencil(p_e));
+          const vector2<T> p = stencil(p_e);
+          if constexpr (general && walks) {
+            store_in_branch(
+                t, [&] { vertex.store(v, k, p); }, [&] { vertex.store_apart(v, k, p); });
+          } else {
+            vertex.store(v, k, p);
+          }
         });
       };
       if constexpr (general) {

@@ -133,7 +133,14 @@ struct inlined_c2v {
           }
           result[c] = cell.stencil(around.first_cell + c)(p_u, p_v);
         }
-        store_cells(cell, around.first_cell, k, result);
+        const auto store = [&] { store_cells(cell, around.first_cell, k, result); };
+        if constexpr (Around::cell_count == 2 && !walks) {
+          store_in_branch(t, store, [&] {
+            for (int c = 0; c < 2; ++c) { cell.out(around.first_cell + c, k) = result[c]; }
+          });
+        } else {
+          store();
+        }
       });
     }
   };

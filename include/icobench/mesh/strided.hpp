@@ -3,6 +3,7 @@
 
 #include <icobench/gpu/memory.hpp>
 #include <icobench/mesh/positions.hpp>
+#include <icobench/mesh/torus_offsets.hpp>
 #include <icobench/types.hpp>
 
 namespace icobench {
@@ -42,61 +43,60 @@ struct strided_mesh {
   }
   // The diamond of an edge: its ends, then the tips of its two cells.
   ICOBENCH_FUNCTION neighbours<index_t, 4> e2c2v(const edge& e) const {
-    const index_t v = e.owner;
-    switch (e.colour) {
-      case 0:
-        return {{v, v + row, v + row - 1, v + 1}};
-      case 1:
-        return {{v, v + 1, v + row, v - row + 1}};
-      default:
-        return {{v, v - row + 1, v + 1, v - row}};
-    }
+    return with_constant<3>(e.colour, [&]<int n>() {
+      using torus::diamond;
+      return vertices<diamond[n][0], diamond[n][1], diamond[n][2], diamond[n][3]>(e.owner);
+    });
   }
-  // Edge number `slot` of a vertex: E(-1,0), E(0,0), N(0,-1), N(0,0), SE(0,0), SE(-1,1).
   ICOBENCH_FUNCTION edge edge_of_vertex(index_t v, int slot) const {
-    switch (slot) {
-      case 0:
-        return {v - 1, 1};
-      case 1:
-        return {v, 1};
-      case 2:
-        return {v - row, 0};
-      case 3:
-        return {v, 0};
-      case 4:
-        return {v, 2};
-      default:
-        return {v + row - 1, 2};
-    }
+    return with_constant<6>(slot, [&]<int n>() { return edge_at<torus::v2e[n]>(v); });
   }
   // The two cells of an edge.
   ICOBENCH_FUNCTION neighbours<index_t, 2> e2c(const edge& e) const {
-    const index_t up = 2 * e.owner, below = 2 * (e.owner - row);
-    switch (e.colour) {
-      case 0:
-        return {{up - 1, up}};
-      case 1:
-        return {{up, below + 1}};
-      default:
-        return {{below + 1, below}};
-    }
+    return with_constant<3>(e.colour, [&]<int n>() {
+      return neighbours<index_t, 2>{
+          {cell<torus::e2c[n][0]>(e.owner), cell<torus::e2c[n][1]>(e.owner)}};
+    });
   }
   // Side `slot` of cell c of a vertex: the one between its corners slot and slot + 1.
   ICOBENCH_FUNCTION edge edge_of_cell(index_t v, int c, int slot) const {
-    if (slot == c) {
-      return {c == 0 ? v : v + row, c};
-    }  // up: north of v; down: east of (i, j + 1)
-    return slot == 1 - c ? edge{v + row, 2} : c == 0 ? edge{v, 1} : edge{v + 1, 0};
+    return with_constant<6>(3 * c + slot,
+                            [&]<int n>() { return edge_at<torus::c2e[n / 3][n % 3]>(v); });
   }
-  // The distinct vertices of the diamonds of those edges: see torus_offsets.hpp.
+  // The distinct vertices of the diamonds of a vertex's edges.
   ICOBENCH_FUNCTION neighbours<index_t, 7> v2e2c2v(index_t v) const {
-    return {{v - 1, v, v + row - 1, v - row, v + 1, v + row, v - row + 1}};
+    using torus::v2e2c2v;
+    return vertices<v2e2c2v[0], v2e2c2v[1], v2e2c2v[2], v2e2c2v[3], v2e2c2v[4], v2e2c2v[5],
+                    v2e2c2v[6]>(v);
   }
   ICOBENCH_FUNCTION packed_positions<24> e_v2e2c2v(index_t) const { return torus_e_v2e2c2v(); }
   ICOBENCH_FUNCTION index_t cell_of_point(index_t v, int c) const { return 2 * v + c; }
   ICOBENCH_FUNCTION neighbours<index_t, 3> c2v(index_t v, int c) const {
-    return c == 0 ? neighbours<index_t, 3>{{v, v + row, v + 1}}
-                  : neighbours<index_t, 3>{{v + 1, v + row, v + row + 1}};
+    return with_constant<2>(c, [&]<int n>() {
+      return vertices<torus::c2v[n][0], torus::c2v[n][1], torus::c2v[n][2]>(v);
+    });
+  }
+
+ private:
+  template <torus::offset... o>
+  ICOBENCH_FUNCTION neighbours<index_t, sizeof...(o)> vertices(index_t v) const {
+    return {{(v + o.dj * row + o.di)...}};
+  }
+  template <torus::edge_offset o>
+  ICOBENCH_FUNCTION edge edge_at(index_t v) const {
+    return {v + o.dj * row + o.di, o.colour};
+  }
+  template <torus::cell_offset o>
+  ICOBENCH_FUNCTION index_t cell(index_t v) const {
+    return 2 * (v + o.dj * row + o.di) + o.half;
+  }
+  // f<n>(): of unrolled loops, which know n, no branch is left.
+  template <int count, class F>
+  ICOBENCH_FUNCTION static auto with_constant(int n, const F& f) {
+    if constexpr (count > 1) {
+      if (n < count - 1) { return with_constant<count - 1>(n, f); }
+    }
+    return f.template operator()<count - 1>();
   }
 };
 
