@@ -1,6 +1,7 @@
 // The grid on the host: entities, neighbour tables, and what is known of its shape.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -41,6 +42,9 @@ struct torus_shape {
   bool operator==(const torus_shape&) const = default;
 };
 
+// A point on the unit sphere: x to longitude 0, z to the north pole.
+using unit_vector = std::array<double, 3>;
+
 // An icosahedral (triangular) grid. Slots without a neighbour hold `missing`; in v2e and v2c the
 // present neighbours come first.
 //
@@ -59,6 +63,7 @@ struct grid {
   table e2c2v;  // edges x 4: the diamond: both ends, then the tips of the adjacent cells
   table c2e;    // cells x 3: the sides between corners 0-1, 1-2 and 2-0
   std::optional<torus_shape> shape;
+  std::vector<unit_vector> positions;  // of the vertices, where they are known: not on a torus
 };
 
 // A table by its name in the descriptions of stencils.
