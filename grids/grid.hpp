@@ -51,7 +51,7 @@ using unit_vector = std::array<double, 3>;
 // On a torus (`shape` set) ids are those of the closed forms in grids/torus.hpp: vertex j*nx + i,
 // edges 3*vertex + colour, cells 2*vertex + {up, down}.
 struct grid {
-  std::string name;  // "torus:NXxNY" or the path of the file
+  std::string name;  // "torus:NXxNY", "sphere:RnBk" or the path of the file
   std::string uuid;  // uuidOfHGrid of the file, if any
   index_t vertices = 0;
   index_t edges = 0;

@@ -19,6 +19,7 @@
 #include <icobench/grids/isolated.hpp>
 #include <icobench/grids/netcdf_file.hpp>
 #include <icobench/grids/recognise.hpp>
+#include <icobench/grids/sphere.hpp>
 #include <icobench/grids/tables.hpp>
 #include <icobench/grids/torus.hpp>
 
@@ -342,7 +343,7 @@ grid read_grid_file(const std::string& path) {
 }
 
 grid load_grid(const std::string& spec) {
-  if (is_torus_spec(spec)) return make_torus(parse_torus(spec));
+  if (auto made = make_named_grid(spec)) { return *std::move(made); }
   grid g = read_grid_file(spec);
   const auto embedding = recognise_torus(g);
   return embedding ? renumbered_as_torus(g, *embedding) : g;

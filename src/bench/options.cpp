@@ -64,9 +64,9 @@ options parse_options(const std::string& program, const std::string& what, int a
       ". Options of Google Benchmark (--benchmark_filter=REGEX, "
       "--benchmark_repetitions=N, --benchmark_format=..., see --benchmark_help) work too.");
   app.name(program);
-  app.add_option(
-      "--grid", o.grid,
-      "torus:NXxNY or an ICON grid file [torus:594x514 on a GPU, torus:150x129 on the CPU]");
+  app.add_option("--grid", o.grid,
+                 "torus:NXxNY, sphere:RnBk or an ICON grid file [torus:594x514 on a GPU, "
+                 "torus:150x129 on the CPU]");
   app.add_option("--levels", o.levels, "number of levels")->capture_default_str();
   std::map<std::string, vertex_order> vertex_orders;
   for (const std::string_view name : vertex_order_names) {

@@ -94,9 +94,10 @@ void add_measuring_options(CLI::App& app, device_options& o) {
   app.add_option("--pieces", o.pieces, "streams that an addition is split over")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
-  app.add_option("--grid", o.grid,
-                 "of stencils: torus:NXxNY or a file [torus:594x514 and torus:24x20; simt: "
-                 "torus:12x9]");
+  app.add_option(
+      "--grid", o.grid,
+      "of stencils: torus:NXxNY, sphere:RnBk or a file [torus:594x514 and torus:24x20; simt: "
+      "torus:12x9]");
   app.add_option("--levels", o.levels, "of stencils")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);

@@ -13,6 +13,7 @@
 #include <icobench/grids/grid_file.hpp>
 #include <icobench/grids/numbering.hpp>
 #include <icobench/grids/recognise.hpp>
+#include <icobench/grids/sphere.hpp>
 #include <icobench/grids/tables.hpp>
 #include <icobench/grids/torus.hpp>
 
@@ -30,8 +31,8 @@ struct grid_facts {
 
 grid_facts examine(const std::string& spec) {
   grid_facts facts;
-  facts.grid = icobench::is_torus_spec(spec) ? icobench::make_torus(icobench::parse_torus(spec))
-                                             : icobench::read_grid_file(spec);
+  auto made = icobench::make_named_grid(spec);
+  facts.grid = made ? *std::move(made) : icobench::read_grid_file(spec);
   facts.report = icobench::inspect(facts.grid);
   facts.kind = icobench::kind_of(facts.report);
   if (const auto embedding = icobench::recognise_torus(facts.grid)) {
@@ -144,7 +145,7 @@ struct options {
 
 void add_info(CLI::App& app, options& o) {
   auto* info = app.add_subcommand("info", "Counts, shape and numbering of a grid");
-  info->add_option("GRID", o.spec, "Grid file or torus:NXxNY")->required();
+  info->add_option("GRID", o.spec, "torus:NXxNY, sphere:RnBk or a grid file")->required();
   info->add_flag("--json", o.json, "Print JSON");
   info->callback([&o] {
     const auto facts = examine(o.spec);
@@ -155,7 +156,7 @@ void add_info(CLI::App& app, options& o) {
 void add_tables(CLI::App& app, options& o) {
   auto* tables = app.add_subcommand(
       "tables", "Neighbour tables (-1: none), computed entities and edge numbers, as JSON");
-  tables->add_option("GRID", o.spec, "Grid file or torus:NXxNY")->required();
+  tables->add_option("GRID", o.spec, "torus:NXxNY, sphere:RnBk or a grid file")->required();
   tables->add_option("--chain", o.chain, "Chain whose computed entities to show")
       ->capture_default_str();
   tables->add_option("--halo", o.halo, "As in the benchmarks")->check(CLI::NonNegativeNumber);

@@ -75,7 +75,7 @@ void add_write(CLI::App& app, options& o) {
   CLI::App* const command = app.add_subcommand("write", "Compute a reference and write it");
   command->add_option("chain", o.chain, "chain of stencils, such as nabla4_interpolate")
       ->required();
-  command->add_option("grid", o.grid, "torus:NXxNY or an ICON grid file")->required();
+  command->add_option("grid", o.grid, "torus:NXxNY, sphere:RnBk or an ICON grid file")->required();
   command->add_option("file", o.file, "file to write (HDF5)")->required();
   command->add_option("--levels", o.levels, "number of levels")->capture_default_str();
   command

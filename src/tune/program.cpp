@@ -28,9 +28,9 @@ tune_options parse(int argc, char** argv) {
   app.name(program);
   const std::map<std::string, strategy> strategies{
       {"race", strategy::race}, {"grid", strategy::grid}, {"random", strategy::random}};
-  app.add_option(
-         "--grid", o.grids,
-         "torus:NXxNY or ICON grid files, separated by commas [torus:298x257,torus:594x514]")
+  app.add_option("--grid", o.grids,
+                 "torus:NXxNY, sphere:RnBk or ICON grid files, separated by commas "
+                 "[torus:298x257,torus:594x514]")
       ->delimiter(',');
   app.add_option("--levels", o.levels, "numbers of levels, separated by commas")
       ->delimiter(',')
