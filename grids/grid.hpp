@@ -67,6 +67,7 @@ struct grid {
 };
 
 // A table by its name in the descriptions of stencils.
+table& table_of(grid&, neighbour_table);
 const table& table_of(const grid&, neighbour_table);
 
 }  // namespace icobench

@@ -13,7 +13,8 @@ namespace icobench {
 // names the variable, for whatever the file may contain.
 grid read_grid_file(const std::string& path);
 
-// "torus:NXxNY", "sphere:RnBk", or the path of a grid file; a torus is renumbered as grids/torus.hpp has it.
+// "torus:NXxNY", "sphere:RnBk", or the path of a grid file; a torus is renumbered as
+// grids/torus.hpp has it.
 grid load_grid(const std::string& spec);
 
 enum class overwrite { no, yes };

@@ -310,10 +310,13 @@ table make_c2e(const table& e2v, const table& e2c, const table& c2v) {
   return result;
 }
 
-const table& table_of(const grid& g, neighbour_table t) {
+table& table_of(grid& g, neighbour_table t) {
   constexpr table grid::*members[neighbour_table_count] = {&grid::e2c2v, &grid::v2e, &grid::c2v,
                                                            &grid::e2c, &grid::c2e};
   return g.*members[std::size_t(t)];
+}
+const table& table_of(const grid& g, neighbour_table t) {
+  return table_of(const_cast<grid&>(g), t);
 }
 
 table make_v2v(const table& v2e, const table& e2v) {

@@ -154,6 +154,7 @@ inline grid shuffled(const grid& g, std::mt19937& random) {
       }
     }
   }
+  if (g.c2e.rows() > 0) { result.c2e = make_c2e(result.e2v, result.e2c, result.c2v); }
   return result;
 }
 
