@@ -444,8 +444,10 @@ class arranger {
       return index_t(std::count(places(l).begin(), places(l).end(), missing));
     };
     const index_t first = rows_ * result_.row;
-    result_.plane = first + std::max({others(location::vertex), (others(location::edge) + 2) / 3,
-                                      (others(location::cell) + 1) / 2});
+    result_.plane =
+        first + round_up(std::max({others(location::vertex), (others(location::edge) + 2) / 3,
+                                   (others(location::cell) + 1) / 2}),
+                         result_.row);  // whole rows, as kernels want them
     const index_t plane = result_.plane;
     index_t next = first;
     for (index_t& v : places(location::vertex)) { v = v == missing ? next++ : v; }

@@ -40,7 +40,7 @@ struct patched_layout {
   std::array<table, neighbour_table_count> slot;
   std::vector<bool> turned;  // edges whose two cells have the other order here
   index_t row = 0;           // ids from (i, j) to (i, j + 1)
-  index_t plane = 0;         // ids of vertices
+  index_t plane = 0;         // ids of vertices: whole rows
   std::vector<rectangle> patches;
   numbering ids;  // vertex j * row + i; edges by `o`; cells 2 * vertex + half
 };

@@ -13,7 +13,7 @@
 namespace icobench {
 
 constexpr std::string_view to_string(access a) {
-  return a == access::strided ? "strided" : "indirect";
+  return a == access::strided ? "strided" : a == access::indirect ? "indirect" : "patched";
 }
 constexpr std::string_view to_string(ordering o) {
   return o == ordering::per_vertex ? "per_vertex" : "per_orientation";

@@ -73,6 +73,7 @@ struct kernel_info {
   meshes written_for = meshes::all;
   bool torus_order = false;  // tables in the slot order of a torus
   bool bulk_copies = false;  // and clusters: NVIDIA's from sm_90 on
+  bool seams = false;        // computes the seams of patches, for all variants of its chain
   // Reads and writes what the chain has to, but computes sums of what a point reads: its time is a
   // bound in practice for the other variants, and no rival.
   bool roofline = false;
@@ -105,6 +106,7 @@ struct kernel_traits {
   // of them along x are a cluster.
   gpu::extent3 (*grid)(const domain&, index_t levels, const launch&, unsigned resident) = nullptr;
   unsigned (*cluster)(index_t levels, const launch&) = nullptr;
+  bool copies = false;  // takes copies of a rectangle
   // Of kernels with tensor maps: sets those of a kernel's object, each made by make_tensor_map.
   void (*set_boxes)(void* kernel, const launch&, const gpu::processor&) = nullptr;
 };

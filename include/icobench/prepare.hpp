@@ -111,6 +111,7 @@ struct kernel_description {
   gpu::extent3 (*grid)(const rectangle&, index_t levels, const launch&,
                        unsigned resident) = nullptr;
   unsigned (*cluster)(index_t levels, const launch&) = nullptr;
+  bool copies = false;  // takes copies of a rectangle
 
   bool shaped() const { return choices.front().bounds.shaped; }
 };
@@ -404,9 +405,11 @@ constexpr bool are_operands(stages<fused...>) {
   return false;
 }
 
-// Whether a choice is one for this mesh (uses of tables are for tables) and this precision.
+// Whether a choice is one for this mesh (uses of tables are for tables, whole ones) and this
+// precision.
 template <class Mesh, class T, class Compiled>
-inline constexpr bool is_choice_of = (Mesh::kind == access::indirect ||
+inline constexpr bool is_choice_of = ((Mesh::kind == access::indirect &&
+                                       !std::is_same_v<Mesh, listed_mesh>) ||
                                       Compiled::tables == table_use::slots) &&
                                      is_compiled_in<T, Compiled>();
 
@@ -461,6 +464,7 @@ inline constexpr kernel_description description = [] {
   if constexpr (Mesh::kind == access::strided) {
     d.grid = traits.grid;
     d.cluster = traits.cluster;
+    d.copies = traits.copies;
   }
   return d;
 }();
@@ -484,14 +488,18 @@ inline void check_reach(const kernel_description& d, const bound_kernel& b) {
     after += info(s).rules.reach_after;
   }
   const rectangle& r = b.domain;
+  if (r.copies != 1 && (!d.copies || r.copies < 1 || r.distance < r.nj)) {
+    throw unsupported(d.copies ? "copies of a domain overlap" : "this kernel takes one rectangle");
+  }
+  const index_t rows = (r.copies - 1) * r.distance + r.nj;  // from the first copy's first one on
   const auto inside = [&](index_t first, index_t count, index_t all) {
     return first >= before && first + count + after <= all;
   };
-  if (b.row < 1 || !inside(r.i0, r.ni, b.row) || !inside(r.j0, r.nj, b.plane / b.row)) {
+  if (b.row < 1 || !inside(r.i0, r.ni, b.row) || !inside(r.j0, rows, b.plane / b.row)) {
     const auto span = [](index_t first, index_t count) {
       return std::to_string(first) + " to " + std::to_string(first + count - 1);
     };
-    throw unsupported("the domain, i " + span(r.i0, r.ni) + " and j " + span(r.j0, r.nj) +
+    throw unsupported("the domain, i " + span(r.i0, r.ni) + " and j " + span(r.j0, rows) +
                       ", is too near the edge of a mesh with rows of " + std::to_string(b.row) +
                       " in a plane of " + std::to_string(b.plane) + ": its stencils read " +
                       std::to_string(before) + " rows and columns before it and " +

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <span>
+#include <vector>
 
 #include <icobench/chain.hpp>
 #include <icobench/field.hpp>
@@ -29,6 +30,10 @@ struct storage {
   block_tables blocks;       // if it fuses and is not vertical; ifirst
   bool torus_order = false;  // slots of all tables are in the order of torus_offsets.hpp
   std::array<range, stage_count> ranges{};
+  // Patched access: the rectangles of each patch, which become `rectangles` in turn, and the points
+  // that they leave. Row, plane, tables and blocks (of the last stage's seams) are set, too.
+  std::vector<std::array<rectangle, stage_count>> patches;
+  std::array<id_list, stage_count> seams{};
 
   // The same problem, lying nowhere.
   storage without_data() const {
@@ -42,6 +47,7 @@ struct storage {
     result.rows = {};
     result.diamonds = {};
     result.blocks = {.blocks = blocks.blocks};
+    for (id_list& seam : result.seams) { seam.ids = nullptr; }
     return result;
   }
 
@@ -65,6 +71,8 @@ struct storage {
               rows_of(neighbour_table::c2e)};
     } else if constexpr (std::is_same_v<Mesh, vertex_row_mesh>) {
       return {diamonds.data(), owner_step, colour_step};
+    } else if constexpr (std::is_same_v<Mesh, listed_mesh>) {
+      return {mesh<indirect_mesh<L>, L>()};
     } else {
       using enum neighbour_table;
       return {table_view<L>(e2c2v),
@@ -85,6 +93,8 @@ struct storage {
   typename Mesh::domain domain(stage s) const {
     if constexpr (Mesh::kind == access::strided) {
       return rectangles[std::size_t(s)];
+    } else if constexpr (std::is_same_v<Mesh, listed_mesh>) {
+      return seams[std::size_t(s)];
     } else {
       return typename Mesh::domain{ranges[std::size_t(s)]};
     }

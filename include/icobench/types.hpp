@@ -17,7 +17,8 @@ namespace icobench {
 static_assert(ICOBENCH_INDEX_BITS == 32 || ICOBENCH_INDEX_BITS == 64);
 using index_t = std::conditional_t<ICOBENCH_INDEX_BITS == 64, std::int64_t, std::int32_t>;
 
-enum class access { strided, indirect };              // neighbours computed, or read from tables
+// Neighbours computed; read from tables; or computed inside the patches of any grid, read at seams.
+enum class access { strided, indirect, patched };
 enum class ordering { per_vertex, per_orientation };  // edges of a torus: 3v + c, or c V + v
 enum class layout { ifirst, kfirst };                 // entities or levels contiguous in memory
 enum class precision { float64, float32 };
@@ -45,9 +46,11 @@ struct neighbours {
   ICOBENCH_FUNCTION constexpr T& operator[](int slot) { return values[slot]; }
 };
 
-// Points a strided stencil computes: vertices (i, j) with i0 <= i < i0 + ni and j0 <= j < j0 + nj.
+// Points a strided stencil computes: vertices (i, j) with i0 <= i < i0 + ni and j0 <= j < j0 + nj,
+// and for kernels that take copies (see kernel_traits) the same again `distance` rows further.
 struct rectangle {
   index_t i0 = 0, j0 = 0, ni = 0, nj = 0;
+  index_t copies = 1, distance = 0;
   ICOBENCH_FUNCTION constexpr index_t extent_x() const { return ni; }
   ICOBENCH_FUNCTION constexpr index_t extent_y() const { return nj; }
 };
@@ -56,6 +59,14 @@ struct rectangle {
 struct range {
   index_t begin = 0, end = 0;
   ICOBENCH_FUNCTION constexpr index_t extent_x() const { return end - begin; }
+  ICOBENCH_FUNCTION constexpr index_t extent_y() const { return 1; }
+};
+
+// Points an indirect stencil computes: those of a list.
+struct id_list {
+  const index_t* ids = nullptr;
+  index_t count = 0;
+  ICOBENCH_FUNCTION constexpr index_t extent_x() const { return count; }
   ICOBENCH_FUNCTION constexpr index_t extent_y() const { return 1; }
 };
 

@@ -17,7 +17,8 @@ struct gradient_of_points {
       .chain = "gradient",
       .schedule = walks ? "kloop" : "naive",
       .description = walks ? "a thread walks levels, coefficients and ids in registers"
-                           : "one thread a point and level"};
+                           : "one thread a point and level",
+      .seams = walks};
   using computes = stages<stage::gradient>;
   using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>>;
   static constexpr launch tuned(access a, precision) {

@@ -12,7 +12,8 @@ struct interpolate_kloop {
   static constexpr kernel_info info{
       .chain = "interpolate",
       .schedule = "kloop",
-      .description = "a thread walks levels, coefficients and ids in registers"};
+      .description = "a thread walks levels, coefficients and ids in registers",
+      .seams = true};
   using computes = stages<stage::interpolate>;
   using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>>;
   static constexpr launch tuned(access a, precision) {

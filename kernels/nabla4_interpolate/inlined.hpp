@@ -27,7 +27,8 @@ struct inlined_nabla4_interpolate {
   static constexpr kernel_info info{.chain = nabla4_interpolate_chain(vertical),
                                     .schedule = walks ? "kloop" : "naive",
                                     .fusion = "inlined",
-                                    .description = "each vertex evaluates nabla4 on its six edges"};
+                                    .description = "each vertex evaluates nabla4 on its six edges",
+                                    .seams = walks};
   using computes = stages<stage::nabla4, stage::interpolate>;
   using compiled = compiled_list<compiled_for<walks ? 1 : 3>>;
   static constexpr launch tuned(access a, precision) {

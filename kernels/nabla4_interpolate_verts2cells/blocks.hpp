@@ -42,7 +42,8 @@ struct blocks_of_cells : in_blocks<true> {
       .schedule = "blocks",
       .fusion = "composed_cached",
       .description = "blocks of neighbouring cells with tables of their own, any grid",
-      .written_for = meshes::indirect};
+      .written_for = meshes::indirect,
+      .seams = true};
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
 
   template <class Mesh, class T>

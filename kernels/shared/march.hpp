@@ -17,10 +17,14 @@ template <class Chain>
 ICOBENCH_FUNCTION inline index_t march_start(const rectangle& d) {
   return (d.i0 - Chain::first_lane) & ~1;
 }
-// Strips of so many columns.
+// Columns from there on, and their strips of so many.
+template <class Chain>
+ICOBENCH_FUNCTION inline index_t march_columns(const rectangle& d) {
+  return d.i0 + d.ni - Chain::first_lane - march_start<Chain>(d);
+}
 template <class Chain>
 ICOBENCH_FUNCTION inline index_t march_strips(const rectangle& d, index_t columns) {
-  return ceil_div(d.i0 + d.ni - Chain::first_lane - march_start<Chain>(d), columns);
+  return ceil_div(march_columns<Chain>(d), columns);
 }
 
 // Blocks that go along together: those of all groups of levels at the same points, so that the
@@ -36,7 +40,7 @@ gpu::extent3 march_blocks(const rectangle& domain, index_t levels, const march_s
                           unsigned resident) {
   const index_t groups = ceil_div(levels, shape.levels);
   const auto team = unsigned(march_team<Chain>(groups));
-  const auto strips = unsigned(march_strips<Chain>(domain, shape.columns));
+  const auto strips = unsigned(march_strips<Chain>(domain, shape.columns) * domain.copies);
   const unsigned rows = unsigned(domain.nj) * strips * unsigned(groups) / team;
   return {team * std::clamp(resident / team, 1u, (rows + 3) / 4), 1, 1};
 }
@@ -77,15 +81,17 @@ class march {
     const rectangle& d = f_.domain;
     const index_t groups = ceil_div(f_.levels, shape.levels), team = march_team<chain>(groups);
     const index_t block = index_t(t_.block().x), teams = index_t(t_.grid_dim().x) / team;
-    const index_t strips = march_strips<chain>(d, shape.columns);
+    const index_t strips_of_one = march_strips<chain>(d, shape.columns);
+    const index_t strips = strips_of_one * d.copies;
     const index_t parts = march_parts<chain>(d, strips, teams);
     for (index_t n = block / team; n < strips * parts * (groups / team); n += teams) {
       const index_t part = n / strips % parts;
       const auto row = index_t(std::int64_t(d.nj) * part / parts);
       const auto end = index_t(std::int64_t(d.nj) * (part + 1) / parts);
       const index_t group = n / strips / parts * team + block % team;
-      walk(n % strips * shape.columns, d.j0 + row, end - row,
-           march_levels_of(group, groups, f_.levels));
+      const index_t strip = n % strips, copy = strip / strips_of_one;
+      walk((strip - copy * strips_of_one) * shape.columns, d.j0 + copy * d.distance + row,
+           end - row, march_levels_of(group, groups, f_.levels));
     }
   }
 
@@ -108,7 +114,7 @@ class march {
     rows_.move_to((j0 - chain::below) * f_.mesh.row + i0, levels);
     state s[count];
     if constexpr (chain::edges) { start(s); }  // before the copies, behind which it would wait
-    rows_.begin(steps);
+    rows_.begin(steps, march_columns<chain>(d) - first);
     ICOBENCH_NO_UNROLL
     for (index_t n = 0; n < steps; ++n) {
       step(s, mine && n >= chain::before, mine && n < results);
@@ -345,7 +351,8 @@ struct marching {
                                               .reject = &reject,
                                               .shared_bytes = &shared_bytes<T>,
                                               .grid = &grid,
-                                              .cluster = &cluster};
+                                              .cluster = &cluster,
+                                              .copies = true};
 
   template <class Choice, class T, class Operands, class Thread>
   ICOBENCH_DEVICE static void run(const Operands& f, const Thread& t) {

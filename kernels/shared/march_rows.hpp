@@ -144,7 +144,7 @@ class direct_rows : public march_place<Shape> {
 
  public:
   ICOBENCH_DEVICE direct_rows(const Operands& f, const Thread& t) : place(t), f_(f) {}
-  ICOBENCH_DEVICE void begin(index_t) const {}
+  ICOBENCH_DEVICE void begin(index_t, index_t) const {}
   ICOBENCH_DEVICE void wait() const {}
   ICOBENCH_DEVICE void release() const {}
   ICOBENCH_DEVICE void next() { this->first_ += f_.mesh.row; }
@@ -208,8 +208,10 @@ class copied_rows : public march_place<Shape> {
     }
   }
 
-  ICOBENCH_DEVICE void begin(index_t steps) {
+  // Of a strip, whose last columns may be fewer than the lanes have.
+  ICOBENCH_DEVICE void begin(index_t steps, index_t columns) {
     left_ = steps;
+    missing_ = columns < shape.columns ? (shape.columns - columns) & -buffer.unit : 0;
     if (index_t(t_.rank()) < buffer.rows) { aim(index_t(t_.rank())); }
     t_.sync();
     if constexpr (clusters) {  // all have made their barriers
@@ -386,9 +388,9 @@ class copied_rows : public march_place<Shape> {
     if (left_-- <= 0) { return; }
     if (const auto r = index_t(t_.rank()); r < buffer.rows) {
       const index_t from = at_ - shift(at_);
-      const index_t length = r < buffer.values ? buffer.pitch
-                             : r < buffer.cell ? buffer.length
-                                               : 2 * buffer.length;
+      const index_t length = r < buffer.values ? buffer.pitch - missing_
+                             : r < buffer.cell ? buffer.length - missing_
+                                               : 2 * (buffer.length - missing_);
       const index_t there = limit_ - from < length ? limit_ - from : length;
       const bool wanted = unused_-- <= 0 && from >= 0 && there > 0;
       const unsigned bytes = wanted ? unsigned(there) * unsigned(sizeof(T)) : 0u;
@@ -413,7 +415,8 @@ class copied_rows : public march_place<Shape> {
   gpu::bulk_barrier* barriers_;
   T* buffers_;
   ring fill_, use_;
-  index_t left_ = 0;  // steps to be copied
+  index_t left_ = 0;     // steps to be copied
+  index_t missing_ = 0;  // columns that the strip has not, whole units of a copy
   const T* field_ = nullptr;
   index_t at_ = 0, advance_ = 0, limit_ = 0;
   index_t unused_ = 0;  // steps that do not use it, at first

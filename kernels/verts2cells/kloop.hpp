@@ -13,7 +13,8 @@ struct verts2cells_kloop {
   static constexpr kernel_info info{
       .chain = "verts2cells",
       .schedule = "kloop",
-      .description = "a thread walks levels, coefficients and ids in registers"};
+      .description = "a thread walks levels, coefficients and ids in registers",
+      .seams = true};
   using computes = stages<stage::verts2cells>;
   using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>>;
   static constexpr launch tuned(access a, precision) {

@@ -196,6 +196,11 @@ void driver::add_records(const variant& v, const implementation& i, const arrang
 // Where the data of an implementation may lie: orders of vertices and distances of rows.
 std::vector<arrangement> driver::arrangements(const variant& v, const implementation& i) const {
   std::vector<arrangement> result;
+  const bool without_seams =
+      workspace_.mesh().shape && workspace_.halo(*find_chain(v.info.chain)) > 0;
+  if (v.access_ == access::patched && without_seams && options_.variants.empty()) {
+    return result;  // the strided one, once more
+  }
   for (const vertex_order order : options_.vertices) {
     const arrangement a{v.access_, i.ordering_, i.layout_, order};
     if (v.access_ == access::indirect || i.layout_ == layout::kfirst) {

@@ -127,7 +127,7 @@ std::vector<std::string> record::marks() const {
 
 json to_json(const record& r, const gpu::device_facts& device) {
   const variant_info& info = r.variant_->info;
-  const json pitch = r.variant_->access_ == access::strided
+  const json pitch = r.variant_->access_ != access::indirect
                          ? json(to_string(pitch_of(r.implementation_->layout_, r.rows)))
                          : json(nullptr);
   json j{{"name", r.name()},

@@ -96,6 +96,7 @@ implementation implement(std::string_view backend, precision p, ordering o, cons
               },
           .sources = [&v](const storage& s,
                           const std::vector<launch>& l) { return sources_of(v, s, l.at(0)); },
+          .copies = v.kernel->copies,
           .needs_torus = v.kernel->info.torus_order};
 }
 

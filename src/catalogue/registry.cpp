@@ -134,7 +134,122 @@ void add_last_separate(registry& all, const registry& registered, const chain& c
   }
 }
 
-registry completed(const registry& registered) {
+// Works that may overlap, each on a stream of its own as far as streams go, between what the
+// current stream had before and what it gets afterwards.
+class side_by_side {
+ public:
+  side_by_side(gpu::device& device, std::vector<std::function<void()>> works)
+      : device_(&device), works_(std::move(works)) {
+    constexpr std::size_t most = 8;  // that a device runs at once without being asked to
+    start_ = device.make_event();
+    for (std::size_t n = 0; n < std::min(most, works_.size()); ++n) {
+      lanes_.push_back({device.make_stream(), device.make_event()});
+    }
+  }
+
+  void operator()() const {
+    start_->record();
+    for (std::size_t n = 0; n < lanes_.size(); ++n) {
+      device_->on(*lanes_[n].stream, [&] {
+        start_->await();
+        for (std::size_t w = n; w < works_.size(); w += lanes_.size()) { works_[w](); }
+        lanes_[n].end->record();
+      });
+    }
+    for (const lane& l : lanes_) { l.end->await(); }
+  }
+
+ private:
+  struct lane {
+    std::unique_ptr<gpu::stream> stream;
+    std::unique_ptr<gpu::event> end;
+  };
+  gpu::device* device_;
+  std::vector<std::function<void()>> works_;
+  std::unique_ptr<gpu::event> start_;
+  std::vector<lane> lanes_;
+};
+
+// The storage as a strided one: of each patch in which the last stage has points. Patches of one
+// size at equal distances are one for kernels that take copies.
+std::vector<storage> patches_of(const storage& s, stage last, bool copies) {
+  const auto n = std::size_t(last);
+  std::vector<storage> result;
+  for (const auto& rectangles : s.patches) {
+    const rectangle& r = rectangles[n];
+    if (r.ni == 0) { continue; }
+    if (copies && !result.empty()) {
+      rectangle& before = result.back().rectangles[n];
+      const index_t distance = (r.j0 - before.j0) / before.copies;
+      const bool another = r.i0 == before.i0 && r.ni == before.ni && r.nj == before.nj &&
+                           distance * before.copies == r.j0 - before.j0 &&
+                           (before.copies == 1 || distance == before.distance);
+      if (another) {
+        ++before.copies;
+        before.distance = distance;
+        continue;
+      }
+    }
+    result.push_back(s);
+    result.back().rectangles = rectangles;
+  }
+  return result;
+}
+
+// A strided variant in all patches, and what computes the seams.
+plan prepare_patched(const implementation& strided, const implementation& seams, stage last,
+                     gpu::device& device, const storage& s, const std::vector<launch>& launches) {
+  std::vector<std::function<void()>> works;
+  plan result;
+  if (s.seams[std::size_t(last)].count > 0) {  // the few blocks of the seams begin first
+    plan p = seams.prepare(device, s, seams.defaults);
+    works.push_back(std::move(p.run));
+    result.kernels = std::move(p.kernels);
+  }
+  bool first = true;
+  for (const storage& patch : patches_of(s, last, strided.copies)) {
+    plan p = strided.prepare(device, patch, launches);
+    works.push_back(std::move(p.run));
+    if (std::exchange(first, false)) {
+      result.kernels.insert(result.kernels.begin(), p.kernels.begin(), p.kernels.end());
+    }
+  }
+  if (first) { throw unsupported("no patch of the grid is large enough for this chain"); }
+  result.run = [all = std::make_shared<side_by_side>(device, std::move(works))] { (*all)(); };
+  return result;
+}
+
+// Adds to `all`, for each strided variant that was registered, the patched one.
+void add_patched(registry& all) {
+  std::vector<std::pair<variant_info, implementation>> found;
+  for (const variant& v : all.variants()) {
+    if (v.access_ != access::strided || v.info.roofline) { continue; }
+    const stage last = find_chain(v.info.chain)->stages.back();
+    for (const implementation& i : v.implementations) {
+      const implementation* const seams = all.seams_of(v.info.chain, i);
+      if (!seams) { continue; }
+      implementation whole = i;
+      whole.prepare = [i, seams = *seams, last](gpu::device& d, const storage& s,
+                                                const std::vector<launch>& l) {
+        return prepare_patched(i, seams, last, d, s, l);
+      };
+      whole.sources = [i, last](const storage& s, const std::vector<launch>& l) {
+        std::vector<gpu::kernel_source> result;
+        for (const storage& patch : patches_of(s, last, i.copies)) {
+          for (gpu::kernel_source& each : i.sources(patch, l)) {
+            result.push_back(std::move(each));
+          }
+        }
+        return result;
+      };
+      found.emplace_back(v.info, std::move(whole));
+    }
+  }
+  for (auto& [info, i] : found) { all.add(info, access::patched, std::move(i)); }
+}
+
+registry completed(registry registered) {
+  add_patched(registered);
   registry all = registered;
   for (const chain& c : chain_table) {
     if (c.stages.size() > 1) {

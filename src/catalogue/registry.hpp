@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <icobench/chain.hpp>
@@ -56,6 +57,7 @@ struct implementation {
   // Of these launches, what `prepare` will have compiled at run time; none on the CPU.
   std::function<std::vector<gpu::kernel_source>(const storage&, const std::vector<launch>&)>
       sources{};
+  bool copies = false;       // takes copies of a rectangle
   bool needs_torus = false;  // indirect, but only for tables in the slot order of a torus
 };
 
@@ -110,6 +112,15 @@ class registry {
   }
   void add_backend(std::string_view name, backend_entry b) { backends_[std::string(name)] = b; }
 
+  // What computes the seams of patches for a chain, for any numbering of edges.
+  void add_seams(const std::string& chain, implementation i) {
+    seams_[{chain, i.backend, i.precision_}] = std::move(i);
+  }
+  const implementation* seams_of(const std::string& chain, const implementation& like) const {
+    const auto found = seams_.find({chain, like.backend, like.precision_});
+    return found == seams_.end() ? nullptr : &found->second;
+  }
+
   const std::deque<variant>& variants() const { return variants_; }
   const std::map<std::string, backend_entry>& backends() const { return backends_; }
 
@@ -117,7 +128,8 @@ class registry {
   // before main().
   static registry& collecting();
 
-  // All variants of this program: the registered ones and, for each chain of several stencils, the
+  // All variants of this program: the registered ones, the strided ones once more as patched ones,
+  // together with what computes seams, and, for each chain of several stencils, the
   // fusion `separate` put together from the variants of its stencils; for the chain of three also
   // fusions of the first two followed by the third.
   static const registry& instance();
@@ -133,6 +145,7 @@ class registry {
 
   std::deque<variant> variants_;
   std::map<std::string, backend_entry> backends_;
+  std::map<std::tuple<std::string, std::string, precision>, implementation> seams_;
 };
 
 }  // namespace icobench

@@ -79,18 +79,56 @@ numbering number_rows(const problem& p, const arrangement& a) {
   return make_strided_numbering(*p.mesh, a.ordering_, row_of(p, a));
 }
 
+// Whether the sign of this input follows the order of a point's neighbours.
+bool is_odd(const chain& c, field f) {
+  return std::any_of(c.stages.begin(), c.stages.end(), [&](stage s) {
+    const int odd = info(s).rules.odd_input;
+    return odd >= 0 && info(s).inputs[std::size_t(odd)] == f;
+  });
+}
+
+std::optional<patched_layout> lay_out_patches(const problem& p, const arrangement& a) {
+  if (a.access_ != access::patched) { return std::nullopt; }
+  if (p.mesh->shape && p.halo > 0) {
+    throw unsupported("a torus with a halo has no seams: strided access computes it as a whole");
+  }
+  if (a.vertices != vertex_order::row) {
+    throw unsupported("patched access has an order of its own, patch after patch");
+  }
+  const std::vector<patch> patches = find_patches(*p.mesh);
+  if (patches.empty()) { throw unsupported("no patches were found in " + p.mesh->name); }
+  index_t longest = 0;
+  for (const patch& each : patches) { longest = std::max(longest, each.ni); }
+  return lay_out(*p.mesh, patches, a.ordering_,
+                 elements_of(pitch_of(a.layout_, a.rows), longest, size_of(p.precision_)));
+}
+
+numbering number(const problem& p, const arrangement& a,
+                 const std::optional<patched_layout>& layout) {
+  switch (a.access_) {
+    case access::strided:
+      return number_rows(p, a);
+    case access::patched:
+      return layout->ids;
+    default:
+      return make_numbering(*p.mesh, p.computed, a.ordering_, a.vertices);
+  }
+}
+
 }  // namespace
 
 resident_problem::resident_problem(gpu::device& device, const problem& p, const arrangement& a)
     : device_(device),
       problem_(p),
       arrangement_(a),
-      numbering_(a.access_ == access::strided
-                     ? number_rows(p, a)
-                     : make_numbering(*p.mesh, p.computed, a.ordering_, a.vertices)) {
+      layout_(lay_out_patches(p, a)),
+      mesh_(layout_ ? layout_->mesh : *p.mesh),
+      numbering_(number(p, a, layout_)) {
   storage_.levels = p.levels;
   if (a.access_ == access::strided) {
     make_strided();
+  } else if (a.access_ == access::patched) {
+    make_patched();
   } else {
     make_indirect();
   }
@@ -109,15 +147,69 @@ void resident_problem::make_strided() {
   }
 }
 
+// Rectangles of each stage, as far inside the patches as it and those before it read; and the
+// points that are computed but in none of them.
+void resident_problem::make_patched() {
+  const patched_layout& l = *layout_;
+  storage_.row = l.row;
+  storage_.plane = l.plane;
+  storage_.patches.resize(l.patches.size());
+  index_t before = 0, after = 0;
+  std::vector<index_t> left;  // by the last stage, in the grid's ids
+  for (const stage s : problem_.chain_->stages) {
+    before += info(s).rules.reach_before;
+    after += info(s).rules.reach_after;
+    const location on = info(s).on;
+    std::vector<bool> reached(std::size_t(numbering_.count(on)), false);
+    for (std::size_t p = 0; p < l.patches.size(); ++p) {
+      const rectangle r = storage_.patches[p][std::size_t(s)] = inside(l.patches[p], before, after);
+      for (index_t j = r.j0; j < r.j0 + r.nj; ++j) {
+        for (index_t i = r.i0; i < r.i0 + r.ni; ++i) {
+          const index_t v = j * l.row + i;
+          for (index_t n = 0; n < owned_by_vertex(on); ++n) {
+            reached[std::size_t(on == location::vertex ? v
+                                : on == location::cell ? 2 * v + n
+                                : arrangement_.ordering_ == ordering::per_vertex
+                                    ? 3 * v + n
+                                    : n * l.plane + v)] = true;
+          }
+        }
+      }
+    }
+    left.clear();
+    std::vector<index_t> seam;
+    for (const index_t h : problem_.computed[std::size_t(s)].ids) {
+      const index_t id = numbering_.of(on)[std::size_t(h)];
+      if (!reached[std::size_t(id)]) {
+        left.push_back(h);
+        seam.push_back(id);
+      }
+    }
+    std::sort(seam.begin(), seam.end());
+    if (!seam.empty()) {
+      storage_.seams[std::size_t(s)] = {upload_ids(seam), index_t(seam.size())};
+    }
+    const neighbour_table t = info(s).reads;
+    storage_.tables[std::size_t(t)] = upload_table(table_of(mesh_, t), info(t).of, info(t).to);
+  }
+  const chain& c = *problem_.chain_;
+  if (!left.empty() && !c.vertical &&
+      reads_in_turn(c, neighbour_table::e2c2v, neighbour_table::v2e)) {
+    make_blocks(left);
+  }
+}
+
 void resident_problem::make_indirect() {
-  const grid& mesh = *problem_.mesh;
+  const grid& mesh = mesh_;
   storage_.torus_order = mesh.shape.has_value();
   const chain& c = *problem_.chain_;
   // Composed tables follow from those of stencils one after another.
   const bool diamonds_of_vertices = reads_in_turn(c, neighbour_table::e2c2v, neighbour_table::v2e);
   const bool to_cells = reads_in_turn(c, neighbour_table::v2e, neighbour_table::c2v);
   if (diamonds_of_vertices) {
-    if (!c.vertical && arrangement_.layout_ == layout::ifirst) { make_blocks(); }
+    if (!c.vertical && arrangement_.layout_ == layout::ifirst) {
+      make_blocks(problem_.computed[std::size_t(c.stages.back())].ids);
+    }
     const composed v = make_v2e2c2v(mesh);
     storage_.v2e2c2v = upload_table(v.members, location::vertex, location::vertex);
     storage_.e_v2e2c2v = upload_positions(v.positions, location::vertex);
@@ -185,13 +277,11 @@ index_t resident_problem::neighbour(const table& t, index_t row, index_t slot, l
   return numbering_.of(of)[std::size_t(id)];
 }
 
-void resident_problem::make_blocks() {
-  const grid& mesh = *problem_.mesh;
+void resident_problem::make_blocks(const std::vector<index_t>& computed) {
   const stage last = problem_.chain_->stages.back();
-  const std::vector<block> blocks =
-      icobench::make_blocks(mesh, last, problem_.computed[std::size_t(last)].ids);
+  const std::vector<block> blocks = icobench::make_blocks(mesh_, last, computed);
   const local_tables t =
-      make_local_tables(mesh, last, blocks, numbering_, index_t(size_of(problem_.precision_)));
+      make_local_tables(mesh_, last, blocks, numbering_, index_t(size_of(problem_.precision_)));
   storage_.blocks = {t.blocks,
                      0,
                      upload_ids(t.around),
@@ -225,7 +315,8 @@ template <class Value>
 raw_view resident_problem::upload_rows(layout l, index_t slots, const std::vector<index_t>& row_id,
                                        Value value) {
   const auto rows = index_t(row_id.size());
-  const shape s = make_shape(l, rows, slots, 1, sizeof(index_t));
+  const index_t places = row_id.empty() ? 0 : *std::max_element(row_id.begin(), row_id.end()) + 1;
+  const shape s = make_shape(l, places, slots, 1, sizeof(index_t));
   std::vector<index_t> values(std::size_t(s.elements), 0);
   for (index_t r = 0; r < rows; ++r) {
     for (index_t n = 0; n < slots; ++n) {
@@ -240,6 +331,19 @@ const index_t* resident_problem::upload_ids(const std::vector<index_t>& ids) {
   tables_.emplace_back(device_, ids.size() * sizeof(index_t));
   device_.upload(tables_.back().data(), ids.data(), tables_.back().bytes());
   return static_cast<const index_t*>(tables_.back().data());
+}
+
+// Of a coefficient of the points that a stage computes: which slot of the problem's lies where, if
+// the layout has another order.
+const table* resident_problem::slots_in_layout(field f) const {
+  if (!layout_ || info(f).slots == 1) { return nullptr; }
+  for (const stage s : problem_.chain_->stages) {
+    const auto& inputs = info(s).inputs;
+    if (std::find(inputs.begin(), inputs.end(), f) != inputs.end()) {
+      return &layout_->slot[std::size_t(info(s).reads)];
+    }
+  }
+  return nullptr;
 }
 
 template <class T>
@@ -278,11 +382,15 @@ void resident_problem::upload_fields() {
     const host_field& values = problem_.fields.at(f);
     const auto& id = numbering_.of(info(f).on);
     staging.assign(std::size_t(s.elements), T(0));
+    const table* const slots = slots_in_layout(f);
+    const bool odd = layout_ && is_odd(c, f);
 #pragma omp parallel for schedule(static)
     for (index_t h = 0; h < values.entities; ++h) {
+      const T sign = odd && layout_->turned[std::size_t(h)] ? T(-1) : T(1);
       for (index_t n = 0; n < values.slots; ++n) {
         for (index_t k = 0; k < values.levels; ++k) {
-          staging[std::size_t(s.offset(id[std::size_t(h)], n, k))] = T(values(h, n, k));
+          staging[std::size_t(s.offset(id[std::size_t(h)], n, k))] =
+              sign * T(values(h, slots ? (*slots)(h, n) : n, k));
         }
       }
     }

@@ -9,6 +9,7 @@
 
 #include <icobench/gpu/device.hpp>
 #include <icobench/grids/numbering.hpp>
+#include <icobench/grids/patches.hpp>
 #include <icobench/storage.hpp>
 
 #include "src/problem/problem.hpp"
@@ -21,7 +22,7 @@ struct arrangement {
   ordering ordering_;
   layout layout_;
   vertex_order vertices = vertex_order::row;  // of indirect access
-  row_pitch rows = row_pitch::staggered;      // of strided access
+  row_pitch rows = row_pitch::staggered;      // of strided and patched access
   bool operator==(const arrangement&) const = default;
 };
 
@@ -53,7 +54,8 @@ struct verification {
 class resident_problem {
  public:
   // Uploads inputs and tables. Throws unsupported when the arrangement cannot hold the problem
-  // (strided access needs a torus with a halo, and its vertices in rows).
+  // (strided access needs a torus with a halo, and its vertices in rows; patched access any other
+  // grid in which there are patches).
   resident_problem(gpu::device&, const problem&, const arrangement&);
 
   const storage& view() const { return storage_; }
@@ -73,11 +75,14 @@ class resident_problem {
  private:
   void make_strided();
   void make_indirect();
+  void make_patched();
   void make_diamonds(stage of_edges);
   void upload_row_table(neighbour_table);
   std::span<const index_t> upload_row_table(const table&, const std::vector<index_t>& row_id,
                                             location of);
-  void make_blocks();
+  // Of these points of the chain's last stage.
+  void make_blocks(const std::vector<index_t>& computed);
+  const table* slots_in_layout(field) const;
   template <class T>
   void upload_fields();
   template <class Compare>
@@ -102,6 +107,8 @@ class resident_problem {
   gpu::device& device_;
   const problem& problem_;
   arrangement arrangement_;
+  std::optional<patched_layout> layout_;  // of patched access
+  const grid& mesh_;                      // the problem's, or as the layout has it
   numbering numbering_;
   storage storage_;
   std::array<gpu::buffer, field_count> fields_;  // with levels

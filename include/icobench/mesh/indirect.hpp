@@ -76,4 +76,14 @@ struct indirect_mesh {
   }
 };
 
+// The same for listed points: the seams of patches.
+struct listed_mesh : indirect_mesh<layout::ifirst> {
+  using domain = id_list;
+
+  ICOBENCH_FUNCTION const listed_mesh& renewed(index_t) const { return *this; }
+  ICOBENCH_FUNCTION index_t point(const id_list& d, unsigned x, unsigned y) const {
+    return index_t(x) < d.extent_x() && y == 0 ? d.ids[x] : -1;
+  }
+};
+
 }  // namespace icobench

@@ -65,6 +65,8 @@ struct stencil_rules {
   // A point may lack a neighbour (a pentagon's sixth edge has coefficient 0) if it is no part of
   // the boundary.
   bool pentagons = false;
+  // The input that changes its sign with the order of the neighbours, if the results do.
+  int odd_input = -1;
   const char* vertical = nullptr;  // the name of the twin whose coefficients have levels
 };
 

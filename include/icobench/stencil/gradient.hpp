@@ -36,7 +36,7 @@ struct gradient {
   static constexpr location on = location::edge;
   static constexpr neighbour_table reads = neighbour_table::e2c;
   static constexpr int flops = 2;
-  static constexpr stencil_rules rules{};
+  static constexpr stencil_rules rules{.odd_input = 1};
   static constexpr field_info inputs[] = {
       {"psi_c", location::cell, 1, level_rule::by_level, "1", "scalar at cells"},
       {"inv_dual_edge_length", location::edge, 1, level_rule::once, "m-1",
