@@ -26,8 +26,9 @@ def require(*modules):
             # Debian's packages belong to its own Python; another one may come first in PATH.
             if sys.executable != SYSTEM_PYTHON and os.path.exists(SYSTEM_PYTHON):
                 os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON] + sys.argv)
+            package = {"elftools": "pyelftools"}.get(module, module)
             complain(f"the Python module {module} is missing; to install it: "
-                     f"apt-get install python3-{module} (or pip install {module})")
+                     f"apt-get install python3-{package} (or pip install {package})")
 
 
 def run(main):

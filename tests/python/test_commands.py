@@ -178,6 +178,8 @@ class AllScripts(support.ScriptTest):
         environment = os.environ | {"PYTHONPATH": str(self.folder)}
         for name in ("compare", "plot", "report", "table"):
             self.assertIn("python3-jsonschema", self.run_script(name, "x", env=environment, status=2))
+        (self.folder / "elftools.py").write_text("raise ImportError")
+        self.assertIn("python3-pyelftools", self.run_script("resources", "x", env=environment, status=2))
 
     def peer(self, medians, **context):
         """A peer's dump: name of a variant: microseconds."""

@@ -39,9 +39,9 @@ __device__ T by_words(T value, F shuffle_word) {
 // A thread of a kernel, as every backend shows it: see simt_thread, whose rules hold here too but
 // are not checked.
 //
-// Copies and barriers of sm_80 and sm_90 are written as PTX, although <cuda/ptx> has most of them:
-// kernels are also compiled at run time by NVRTC, on machines that have the driver and NVRTC but no
-// headers of the toolkit.
+// Copies and their barriers (sm_80, sm_90) are written as PTX, although <cuda/ptx> has most of
+// them: kernels are also compiled at run time by NVRTC, on machines that have the driver and NVRTC
+// but no headers of the toolkit. What is built into the compilers is called by its name.
 struct native_thread {
   ICOBENCH_DEVICE index3 thread() const { return {threadIdx.x, threadIdx.y, threadIdx.z}; }
   ICOBENCH_DEVICE index3 block() const { return {blockIdx.x, blockIdx.y, blockIdx.z}; }
@@ -200,6 +200,7 @@ struct native_thread {
         : "memory");
 #endif
   }
+  // As PTX: with the built-in names the marches get another order of instructions, and more.
   ICOBENCH_DEVICE unsigned cluster_size() const {
     unsigned n = 1;
 #if __CUDA_ARCH__ >= 900
@@ -228,12 +229,12 @@ struct native_thread {
     // Released within the block only: waiting for its stores to device memory as well made the
     // march twice as slow, and those are nobody's business here.
     __syncthreads();
-    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+    __cluster_barrier_arrive_relaxed();
 #endif
   }
   ICOBENCH_DEVICE void wait_cluster() const {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    __cluster_barrier_wait();
 #endif
   }
   ICOBENCH_DEVICE void wait_bulk(bulk_barrier& barrier, unsigned phase) const {
