@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <random>
 #include <set>
 
@@ -16,52 +15,20 @@
 namespace icobench {
 namespace {
 
-using corners = std::vector<std::array<index_t, 3>>;
-
-corners cells_of(const grid& g) {
-  corners all;
-  for (index_t c = 0; c < g.cells; ++c) { all.push_back({g.c2v(c, 0), g.c2v(c, 1), g.c2v(c, 2)}); }
-  return all;
-}
-
-// The grid of these cells, whose vertices get the numbers from 0 on that are used.
-grid grid_of(const corners& cells) {
-  std::map<index_t, index_t> number;
-  corners renumbered = cells;
-  for (auto& cell : renumbered) {
-    for (index_t& v : cell) { v = number.emplace(v, index_t(number.size())).first->second; }
-  }
-  grid g = test::grid_from_cells(index_t(number.size()), renumbered);
-  g.c2e = make_c2e(g.e2v, g.e2c, g.c2v);
-  return g;
-}
-
 grid shuffled(const grid& g, unsigned seed) {
   std::mt19937 random(seed);
   return test::shuffled(g, random);
 }
 
-// What is left of a grid without the cells around some vertices.
-grid with_holes(const grid& g, const std::vector<index_t>& centres) {
-  const std::set<index_t> gone(centres.begin(), centres.end());
-  corners kept;
-  for (const auto& cell : cells_of(g)) {
-    if (std::none_of(cell.begin(), cell.end(), [&](index_t v) { return gone.contains(v); })) {
-      kept.push_back(cell);
-    }
-  }
-  return grid_of(kept);
-}
-
 grid cap(const grid& sphere, double above) {
-  corners kept;
-  for (const auto& cell : cells_of(sphere)) {
+  std::vector<std::array<index_t, 3>> kept;
+  for (const auto& cell : test::cells_of(sphere)) {
     if (std::all_of(cell.begin(), cell.end(),
                     [&](index_t v) { return sphere.positions[std::size_t(v)][2] > above; })) {
       kept.push_back(cell);
     }
   }
-  return grid_of(kept);
+  return test::grid_of(kept);
 }
 
 struct sample {
@@ -114,7 +81,7 @@ const sample samples[] = {
      0.5},
     {"sphere_with_holes",
      [] {
-       return with_holes(make_sphere({2, 4}), {100, 900, 1700, 1800, 2500});
+       return test::without_vertices(make_sphere({2, 4}), {100, 900, 1700, 1800, 2500});
      },
      0.4},
     {"too_small",
@@ -248,7 +215,7 @@ TEST(grids_patches, random_holes) {
     const grid whole = make_sphere({3, 2});
     std::vector<index_t> centres(n * 3);
     for (index_t& v : centres) { v = index_t(random() % unsigned(whole.vertices)); }
-    const grid g = shuffled(with_holes(whole, centres), n);
+    const grid g = shuffled(test::without_vertices(whole, centres), n);
     const std::vector<patch> found = find_patches(g);
     index_t longest = 1;
     for (const patch& p : found) { longest = std::max(longest, p.ni); }

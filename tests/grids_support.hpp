@@ -158,6 +158,37 @@ inline grid shuffled(const grid& g, std::mt19937& random) {
   return result;
 }
 
+inline std::vector<std::array<index_t, 3>> cells_of(const grid& g) {
+  std::vector<std::array<index_t, 3>> all;
+  for (index_t c = 0; c < g.cells; ++c) { all.push_back({g.c2v(c, 0), g.c2v(c, 1), g.c2v(c, 2)}); }
+  return all;
+}
+
+// The grid of these cells, whose vertices get numbers from 0 on as they come.
+inline grid grid_of(const std::vector<std::array<index_t, 3>>& cells) {
+  std::map<index_t, index_t> number;
+  auto renumbered = cells;
+  for (auto& cell : renumbered) {
+    for (index_t& v : cell) { v = number.emplace(v, index_t(number.size())).first->second; }
+  }
+  grid g = grid_from_cells(index_t(number.size()), renumbered);
+  g.c2e = make_c2e(g.e2v, g.e2c, g.c2v);
+  return g;
+}
+
+// What is left of a grid without the cells around some vertices: a hole each.
+inline grid without_vertices(const grid& g, const std::vector<index_t>& gone) {
+  std::vector<std::array<index_t, 3>> kept;
+  for (const auto& cell : cells_of(g)) {
+    if (std::none_of(cell.begin(), cell.end(), [&](index_t v) {
+          return std::find(gone.begin(), gone.end(), v) != gone.end();
+        })) {
+      kept.push_back(cell);
+    }
+  }
+  return grid_of(kept);
+}
+
 inline std::set<index_t> row_set(const table& t, index_t row) {
   std::set<index_t> result;
   for (index_t s = 0; s < t.slots; ++s) result.insert(t(row, s));

@@ -3,8 +3,11 @@
 
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <random>
 #include <span>
 
+#include <icobench/grids/sphere.hpp>
 #include <icobench/grids/torus.hpp>
 
 #include "src/catalogue/registry.hpp"
@@ -59,20 +62,24 @@ std::vector<std::vector<launch>> launches_of(const implementation& i) {
 
 // Runs every variant of the problem's chain and counts those that ran.
 int verify_all(gpu::device& device, const problem& p, vertex_order vertices = vertex_order::row,
-               row_pitch rows = row_pitch::staggered) {
+               row_pitch rows = row_pitch::staggered, std::optional<access> only = {}) {
   int ran = 0;
   for (const variant& v : registry::instance().variants()) {
-    if (v.info.chain != p.chain_->name) { continue; }
+    if (v.info.chain != p.chain_->name || (only && v.access_ != *only)) { continue; }
     for (const implementation& i : v.implementations) {
       if (i.backend != device.backend() || i.precision_ != p.precision_) { continue; }
       if (v.access_ == access::strided && (!p.mesh->shape || p.halo < 1)) { continue; }
       if (i.needs_torus && !p.mesh->shape) { continue; }
-      if (v.access_ == access::strided && vertices != vertex_order::row) { continue; }
+      if (v.access_ != access::indirect && vertices != vertex_order::row) { continue; }
+      if (v.access_ == access::patched && find_patches(*p.mesh).empty()) { continue; }
+      if (v.access_ == access::patched && p.mesh->shape && p.halo > 0) { continue; }
       SCOPED_TRACE(v.name() + " " + std::string(to_string(i.ordering_)) + " " +
                    std::string(to_string(i.precision_)) + " on " + describe(p) + " " +
                    std::string(to_string(vertices)) + " " + std::string(to_string(rows)));
       resident_problem resident(device, p, {v.access_, i.ordering_, i.layout_, vertices, rows});
-      for (const std::vector<launch>& launches : launches_of(i)) {
+      std::vector<std::vector<launch>> all_launches = launches_of(i);
+      if (only) { all_launches.resize(4); }  // they differ on strided access
+      for (const std::vector<launch>& launches : all_launches) {
         plan ready;
         try {
           ready = i.prepare(device, resident.view(), launches);
@@ -168,6 +175,40 @@ TEST(variants, whole_torus) {
       compute_reference(p);
       EXPECT_GT(verify_all(*device, p), 0);
     }
+  }
+}
+
+// Five patches and their seams; patches of several sizes, boundaries and holes; a torus as one
+// patch with its seam.
+void verify_patches(gpu::device& device) {
+  std::mt19937 random(3);
+  const std::vector<std::pair<std::shared_ptr<const grid>, index_t>> grids{
+      {std::make_shared<const grid>(test::shuffled(make_sphere({13, 0}), random)), 2},
+      {std::make_shared<const grid>(test::without_vertices(make_sphere({2, 4}), {100, 900, 1700})),
+       1},
+      {std::make_shared<const grid>(make_torus({18, 15})), 2}};
+  for (const chain& c : chain_table) {
+    for (const auto& [mesh, levels] : grids) {
+      for (const precision p : {precision::float64, precision::float32}) {
+        problem problem_ = make_problem(mesh, c, levels, 0, p);
+        compute_reference(problem_);
+        const int ran =
+            verify_all(device, problem_, vertex_order::row, row_pitch::staggered, access::patched);
+        if (p == precision::float64) {
+          EXPECT_GT(ran, 0) << c.name << " on " << describe(problem_);
+        }
+      }
+    }
+  }
+}
+
+TEST(variants, patches) {
+  for (const auto& [name, open] : registry::instance().backends()) {
+    if (name == "cpu") { continue; }
+    try {
+      const auto device = open();
+      verify_patches(*device);
+    } catch (const gpu::device_error&) {}  // no such device here
   }
 }
 

@@ -73,7 +73,9 @@ struct kernel_info {
   meshes written_for = meshes::all;
   bool torus_order = false;  // tables in the slot order of a torus
   bool bulk_copies = false;  // and clusters: NVIDIA's from sm_90 on
-  bool seams = false;        // computes the seams of patches, for all variants of its chain
+  // Computes the seams of patches, for all variants of its chain, with so many levels a thread:
+  // seams have few points, and end together with the patches if their threads are short.
+  int seam_levels = 0;
   // Reads and writes what the chain has to, but computes sums of what a point reads: its time is a
   // bound in practice for the other variants, and no rival.
   bool roofline = false;

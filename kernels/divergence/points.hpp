@@ -18,7 +18,7 @@ struct divergence_of_points {
       .schedule = walks ? "kloop" : "naive",
       .description = walks ? "a thread walks levels, coefficients and ids in registers"
                            : "one thread a point and level",
-      .seams = walks};
+      .seam_levels = walks ? 10 : 0};
   using computes = stages<stage::divergence>;
   using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>>;
   static constexpr launch tuned(access a, precision) {

@@ -15,7 +15,8 @@ struct inlined_gradient_divergence {
       .chain = "gradient_divergence",
       .schedule = walks ? "kloop" : "naive",
       .fusion = "inlined",
-      .description = "each cell evaluates the gradient on its three edges"};
+      .description = "each cell evaluates the gradient on its three edges",
+      .seam_levels = walks ? 10 : 0};
   using computes = stages<stage::gradient, stage::divergence>;
   using compiled = compiled_list<compiled_for<>>;
   static constexpr launch tuned(access a, precision) {

@@ -13,7 +13,7 @@ struct interpolate_kloop {
       .chain = "interpolate",
       .schedule = "kloop",
       .description = "a thread walks levels, coefficients and ids in registers",
-      .seams = true};
+      .seam_levels = 10};
   using computes = stages<stage::interpolate>;
   using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>>;
   static constexpr launch tuned(access a, precision) {

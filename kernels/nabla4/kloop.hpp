@@ -26,7 +26,7 @@ struct nabla4_kloop {
       .schedule = "kloop",
       .description = vertical ? "a thread walks levels, ids in registers"
                               : "a thread walks levels, coefficients and ids in registers",
-      .seams = true};
+      .seam_levels = 10};
   using computes = stages<stage::nabla4>;
   using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>,
                                  compiled_for<1, table_use::by_vertex>>;

@@ -28,7 +28,7 @@ struct inlined_nabla4_interpolate {
                                     .schedule = walks ? "kloop" : "naive",
                                     .fusion = "inlined",
                                     .description = "each vertex evaluates nabla4 on its six edges",
-                                    .seams = walks};
+                                    .seam_levels = walks ? 20 : 0};
   using computes = stages<stage::nabla4, stage::interpolate>;
   using compiled = compiled_list<compiled_for<walks ? 1 : 3>>;
   static constexpr launch tuned(access a, precision) {

@@ -43,7 +43,7 @@ struct blocks_of_cells : in_blocks<true> {
       .fusion = "composed_cached",
       .description = "blocks of neighbouring cells with tables of their own, any grid",
       .written_for = meshes::indirect,
-      .seams = true};
+      .seam_levels = 40};
   using computes = stages<stage::nabla4, stage::interpolate, stage::verts2cells>;
 
   template <class Mesh, class T>

@@ -14,7 +14,7 @@ struct verts2cells_kloop {
       .chain = "verts2cells",
       .schedule = "kloop",
       .description = "a thread walks levels, coefficients and ids in registers",
-      .seams = true};
+      .seam_levels = 10};
   using computes = stages<stage::verts2cells>;
   using compiled = compiled_list<compiled_for<>, compiled_for<1, table_use::rows>>;
   static constexpr launch tuned(access a, precision) {

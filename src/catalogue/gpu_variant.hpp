@@ -96,10 +96,12 @@ void add_variant(registry& r) {
       add.template operator()<indirect_mesh<layout::ifirst>, T>(ordering::per_vertex);
     };
     for_each_precision(add_meshes);
-    if constexpr (K::info.seams) {
+    if constexpr (K::info.seam_levels > 0) {
       for_each_precision([&]<class T>() {
-        r.add_seams(K::info.chain, implement(Backend::name, precision_of<T>, ordering::per_vertex,
-                                             detail::catalogued<Backend, K, listed_mesh, T>));
+        implementation i = implement(Backend::name, precision_of<T>, ordering::per_vertex,
+                                     detail::catalogued<Backend, K, listed_mesh, T>);
+        i.defaults[0].levels = K::info.seam_levels;
+        r.add_seams(K::info.chain, std::move(i));
       });
     }
   }

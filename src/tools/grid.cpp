@@ -12,6 +12,7 @@
 #include <icobench/grids/domain.hpp>
 #include <icobench/grids/grid_file.hpp>
 #include <icobench/grids/numbering.hpp>
+#include <icobench/grids/patches.hpp>
 #include <icobench/grids/recognise.hpp>
 #include <icobench/grids/sphere.hpp>
 #include <icobench/grids/tables.hpp>
@@ -133,6 +134,50 @@ void print_tables(const std::string& spec, const std::string& chain_name,
   std::cout << out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
 }
 
+// Rectangles, and of each stage of a chain the share of its points inside them.
+void print_patches(const std::string& spec, const std::string& chain_name, bool as_json) {
+  const icobench::chain* const c = icobench::find_chain(chain_name);
+  if (!c) { throw icobench::input_error("--chain " + chain_name + ": there is no such chain"); }
+  const icobench::grid g = icobench::load_grid(spec);
+  nlohmann::ordered_json out{{"name", g.name}, {"chain", c->name}};
+  std::size_t covered = 0;
+  const std::vector<icobench::patch> patches = icobench::find_patches(g);
+  out["patches"] = nlohmann::ordered_json::array();
+  for (const icobench::patch& p : patches) {
+    out["patches"].push_back({{"ni", p.ni}, {"nj", p.nj}});
+    covered += p.vertices.size();
+  }
+  out["vertices"] = {{"all", g.vertices}, {"in_patches", covered}};
+  const icobench::domain computed = make_domain(g, *c, 0);
+  icobench::index_t before = 0, after = 0;
+  for (const icobench::stage s : c->stages) {
+    before += info(s).rules.reach_before;
+    after += info(s).rules.reach_after;
+    std::size_t inside = 0;
+    for (const icobench::patch& p : patches) {
+      const icobench::rectangle r = icobench::inside({0, 0, p.ni, p.nj}, before, after);
+      inside += std::size_t(r.ni) * std::size_t(r.nj);
+    }
+    const std::size_t all = computed[std::size_t(s)].ids.size();
+    inside *= std::size_t(icobench::owned_by_vertex(info(s).on));
+    out["stages"].push_back(
+        {{"stencil", info(s).name}, {"points", all}, {"inside", inside}, {"seams", all - inside}});
+  }
+  if (as_json) {
+    std::cout << out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+    return;
+  }
+  std::cout << g.name << ": " << patches.size() << " patches with " << covered << " of "
+            << g.vertices << " vertices\n";
+  for (const icobench::patch& p : patches) { std::cout << "  " << p.ni << " x " << p.nj << '\n'; }
+  for (const auto& s : out["stages"]) {
+    const double all = s["points"], inside = s["inside"];
+    std::cout << s["stencil"].get<std::string>() << ": " << s["inside"] << " of " << s["points"]
+              << " points inside (" << std::fixed << std::setprecision(1) << 100 * inside / all
+              << " %), the others at seams\n";
+  }
+}
+
 struct options {
   std::string spec;
   std::string file;
@@ -163,6 +208,16 @@ void add_tables(CLI::App& app, options& o) {
   tables->callback([&o] { print_tables(o.spec, o.chain, o.halo); });
 }
 
+void add_patches(CLI::App& app, options& o) {
+  auto* patches = app.add_subcommand(
+      "patches", "Rectangles of the lattice, in which strided kernels compute (patched access)");
+  patches->add_option("GRID", o.spec, "torus:NXxNY, sphere:RnBk or a grid file")->required();
+  patches->add_option("--chain", o.chain, "Chain whose points inside to count")
+      ->capture_default_str();
+  patches->add_flag("--json", o.json, "Print JSON");
+  patches->callback([&o] { print_patches(o.spec, o.chain, o.json); });
+}
+
 void add_write(CLI::App& app, options& o) {
   auto* write = app.add_subcommand("write", "Write the grid file of a torus");
   write->add_option("TORUS", o.spec, "torus:NXxNY")->required();
@@ -183,6 +238,7 @@ int main(int argc, char** argv) {
   options o;
   add_info(app, o);
   add_tables(app, o);
+  add_patches(app, o);
   add_write(app, o);
   return icobench::run_tool(app, argc, argv);
 }
