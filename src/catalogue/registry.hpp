@@ -117,9 +117,14 @@ class registry {
   // before main().
   static registry& collecting();
 
+  // Lets a file add its variants to those. What is wrong with them is said by instance(): nobody
+  // could catch it before main(). Returns true.
+  static bool collect(const std::string& file, void (*add)(registry&));
+
   // All variants of this program: the registered ones and, for each chain of several stencils, the
   // fusion `separate` put together from the variants of its stencils; for the chain of three also
-  // fusions of the first two followed by the third.
+  // fusions of the first two followed by the third. Throws input_error where a file's variants
+  // could not be added.
   static const registry& instance();
 
  private:
@@ -133,6 +138,7 @@ class registry {
 
   std::deque<variant> variants_;
   std::map<std::string, backend_entry> backends_;
+  std::string fault_;
 };
 
 }  // namespace icobench
