@@ -2,14 +2,16 @@
 
 #include <csignal>
 
+#include <icobench/grids/output_file.hpp>
+
 namespace icobench {
 namespace {
 
 volatile std::sig_atomic_t caught = 0;
 
 void on_signal(int signal) {
+  if (caught != 0) { end_by(signal); }
   caught = 1;
-  std::signal(signal, SIG_DFL);
 }
 
 }  // namespace
