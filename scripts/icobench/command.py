@@ -22,12 +22,13 @@ class BadInput(Exception):
     """The message says which file or option is wrong, and how."""
 
 
-class Ended(BaseException):
-    """By this signal."""
-
-
 def end(number, _):
-    raise Ended(number)
+    sys.exit(128 + number)  # where files are put in order
+
+
+for number in (signal.SIGHUP, signal.SIGTERM):
+    if signal.getsignal(number) == signal.SIG_DFL:
+        signal.signal(number, end)
 
 
 def printable(text, most=None):
@@ -57,15 +58,11 @@ def require(*modules):
 
 def run(main):
     """Ends the program with main's exit status, or with 2 and one line for bad input."""
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, end)
     try:
         status = main()
         sys.stdout.flush()
-    except Ended as ended:  # as by the signal, but with files put in order
-        signal.signal(ended.args[0], signal.SIG_DFL)
-        os.kill(os.getpid(), ended.args[0])
+    except KeyboardInterrupt:
+        status = 128 + signal.SIGINT
     except BadInput as error:
         complain(error)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
