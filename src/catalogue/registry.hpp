@@ -113,18 +113,17 @@ class registry {
   const std::deque<variant>& variants() const { return variants_; }
   const std::map<std::string, backend_entry>& backends() const { return backends_; }
 
+  // Lets a file add its variants to `collecting`; returns true. Nobody could catch before main()
+  // what is wrong with them: instance() throws it, as input_error.
+  static bool collect(const std::string& file, void (*add)(registry&));
+
   // Where the sources that the build generates, one for each variant file and backend, register
   // before main().
   static registry& collecting();
 
-  // Lets a file add its variants to those. What is wrong with them is said by instance(): nobody
-  // could catch it before main(). Returns true.
-  static bool collect(const std::string& file, void (*add)(registry&));
-
   // All variants of this program: the registered ones and, for each chain of several stencils, the
   // fusion `separate` put together from the variants of its stencils; for the chain of three also
-  // fusions of the first two followed by the third. Throws input_error where a file's variants
-  // could not be added.
+  // fusions of the first two followed by the third.
   static const registry& instance();
 
  private:
@@ -136,9 +135,9 @@ class registry {
     return variants_.emplace_back(std::move(wanted));
   }
 
+  std::string fault_;
   std::deque<variant> variants_;
   std::map<std::string, backend_entry> backends_;
-  std::string fault_;
 };
 
 }  // namespace icobench
