@@ -67,14 +67,16 @@ std::string last_error() {
     return 0;
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &cause);
-  if (cause.find("unable to lock") != std::string::npos) {
-    cause += " (if nobody writes the file, set HDF5_USE_FILE_LOCKING=FALSE)";
-  }
+  const bool locked = cause.find("unable to lock") != cause.npos;
   // "file write failed: time = ..., errno = 28, error message = 'No space left on device', buf =
   // ..."
-  if (const auto message = cause.find("error message = '"); message != std::string::npos) {
+  if (const auto message = cause.find("error message = '"); message != cause.npos) {
     const auto begin = message + std::string_view("error message = '").size();
-    return cause.substr(begin, cause.find('\'', begin) - begin);
+    cause = cause.substr(begin, cause.find('\'', begin) - begin);
+  }
+  if (locked) {
+    cause = "cannot be locked: " + cause +
+            " (if nobody writes the file, set HDF5_USE_FILE_LOCKING=FALSE)";
   }
   return cause.empty() ? "damaged?" : cause;
 }
