@@ -157,12 +157,16 @@ void replace(const std::string& name, const std::string& target, const Fill& fil
 
 }  // namespace
 
-void end_by(int signal) {
+void remove_incomplete_files() {
   if (incomplete_files* const all = of_this_process; all && all->owner == ::getpid()) {
     for (auto& name : all->names) {
       if (const char* const path = name) { ::unlink(path); }
     }
   }
+}
+
+void end_by(int signal) {
+  remove_incomplete_files();
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }

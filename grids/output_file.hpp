@@ -32,8 +32,9 @@ class output_file {
   std::string path_;
 };
 
-// Ends this process by a signal, without leaving incomplete files: to be called at last by those
-// who handle SIGINT, SIGTERM and their like themselves.
+// For those who handle signals or end the process themselves, in a handler or not.
+void remove_incomplete_files();
+// A handler: removes them, and ends the process as the signal does by itself.
 void end_by(int signal);
 
 }  // namespace icobench

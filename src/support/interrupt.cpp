@@ -10,8 +10,8 @@ namespace {
 volatile std::sig_atomic_t caught = 0;
 
 void on_signal(int signal) {
-  if (caught != 0) { end_by(signal); }
   caught = 1;
+  std::signal(signal, end_by);
 }
 
 }  // namespace
