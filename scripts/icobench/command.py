@@ -116,9 +116,9 @@ def replacement(path):
     try:
         exclusive = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with open(os.open(part, exclusive, 0o666), "wb") as file:
-            yield file
             if target.exists():
                 os.fchmod(file.fileno(), target.stat().st_mode & 0o777)
+            yield file
         part.replace(target)
     except BaseException:
         part.unlink(missing_ok=True)
