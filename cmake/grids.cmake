@@ -11,7 +11,7 @@ endif()
 
 file(GLOB grid_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/grids/*.cpp)
 set(grid_file_sources ${grid_sources})
-list(FILTER grid_file_sources INCLUDE REGEX "/(grid_file|torus_file|isolated)\\.cpp$")
+list(FILTER grid_file_sources INCLUDE REGEX "/(grid_file|torus_file|isolated|output_file)\\.cpp$")
 list(REMOVE_ITEM grid_sources ${grid_file_sources})
 
 function(icobench_grid_library name)

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <icobench/grids/grid.hpp>
+#include <icobench/grids/output_file.hpp>
 
 namespace icobench {
 
@@ -16,8 +17,6 @@ grid read_grid_file(const std::string& path);
 // "torus:NXxNY", "sphere:RnBk", or the path of a grid file; a torus is renumbered as
 // grids/torus.hpp has it.
 grid load_grid(const std::string& spec);
-
-enum class overwrite { no, yes };
 
 // Writes the torus of edge length `side` (metres) as ICON's grid generator does: netCDF-4, indices
 // counted from 1, slot first, third edge of a vertex opposite to it in its up cell. The file

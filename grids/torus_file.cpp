@@ -1,13 +1,10 @@
 // Writer of torus grid files, after those of the MPI-M grid generator (names, dimensions, slot
 // order, attributes). Quantities of the sphere that a planar torus lacks (elevations, masks,
 // parents, children) are 0, as there.
-#include <unistd.h>
-
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <functional>
 #include <numbers>
 #include <string>
@@ -15,6 +12,7 @@
 #include <vector>
 
 #include <icobench/grids/grid_file.hpp>
+#include <icobench/grids/hash.hpp>
 #include <icobench/grids/netcdf_file.hpp>
 #include <icobench/grids/tables.hpp>
 #include <icobench/grids/torus.hpp>
@@ -368,10 +366,7 @@ std::vector<file_variable> all_variables(const torus_file& f) {
 
 // Same torus, same identifier: a version 8 (custom) UUID of two FNV-1a hashes of the text.
 std::string uuid_of(const std::string& text) {
-  std::array<std::uint64_t, 2> hash = {14695981039346656037u, 1099511628211u};
-  for (auto& h : hash) {
-    for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  }
+  std::array<std::uint64_t, 2> hash = {hash_of(text), hash_of(text, 1099511628211u)};
   hash[0] = (hash[0] & ~0xf000ull) | 0x8000ull;
   hash[1] = (hash[1] & ~(3ull << 62)) | (2ull << 62);
   std::array<char, 37> out{};
@@ -517,34 +512,23 @@ class torus_writer {
   std::array<int, dimensions> dimension_ids_{};
 };
 
-// A file that is removed again unless it was renamed.
-struct temporary_file {
-  std::string path;
-  ~temporary_file() {
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
-  }
-};
-
 }  // namespace
 
 void write_torus_file(const std::string& path, torus_shape shape, double side, overwrite existing) {
-  const auto refuse = [&](const std::string& why) { throw input_error(path + ": " + why); };
   check_torus(shape);
-  if (!(side > 0) || !std::isfinite(side)) refuse("the edge length must be positive and finite");
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) refuse("is a directory");
-  if (existing == overwrite::no && std::filesystem::exists(path, error)) refuse("exists already");
+  if (!(side > 0) || !std::isfinite(side)) {
+    throw input_error(path + ": the edge length must be positive and finite");
+  }
+  const output_file output("", path, {}, existing);
   const torus_file torus = make_torus_file(shape, side);
-  const temporary_file temporary{path + ".tmp." + std::to_string(::getpid())};
-  int id = -1;
-  const int status = nc_create(temporary.path.c_str(), NC_CLOBBER | NC_NETCDF4, &id);
-  if (status != NC_NOERR) refuse(std::string("cannot create: ") + nc_strerror(status));
-  netcdf_file file(id, path);
-  torus_writer(file, torus).write();
-  file.close();
-  std::filesystem::rename(temporary.path, path, error);
-  if (error) refuse("cannot rename into place: " + error.message());
+  output.write_by([&](const std::string& temporary) {
+    int id = -1;
+    const int status = nc_create(temporary.c_str(), NC_CLOBBER | NC_NETCDF4, &id);
+    if (status != NC_NOERR) { throw input_error(path + ": cannot create: " + nc_strerror(status)); }
+    netcdf_file file(id, path);
+    torus_writer(file, torus).write();
+    file.close();
+  });
 }
 
 }  // namespace icobench

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -88,7 +89,14 @@ class cli : public testing::Test {
       EXPECT_NE(o.err.find(word), o.err.npos) << "'" << word << "' is not in: " << o.err;
     }
     EXPECT_FALSE(fs::exists(dump));
-    EXPECT_FALSE(fs::exists(dump + ".part"));
+    expect_no_remains();
+  }
+
+  // No incomplete file of a program that had ended.
+  void expect_no_remains() const {
+    for (const fs::path& file : folder_.files()) {
+      EXPECT_FALSE(file.filename().string().starts_with(".icobench-")) << file;
+    }
   }
 
   // By an independent parser, which refuses NaN, and the schema.
@@ -171,7 +179,48 @@ TEST_F(cli, bad_options) {
   refuses(nabla4_small({"--variant", "strided,nosuch"}), {"no variant", "nosuch", "--list"});
   refuses(nabla4_small({"--benchmark_format=xyz"}), {"--benchmark_format=xyz", "json"});
   refuses(nabla4_small({"--benchmark_repetitions=0"}), {"--benchmark_repetitions=0"});
-  refuses(nabla4_small({"--benchmark_out=" + path("no/file")}), {"--benchmark_out", "no/file"});
+  refuses(nabla4_small({"--benchmark_out=" + path("no/file")}), {"--benchmark_out", "no folder"});
+  refuses(nabla4_small({"--benchmark_out=/dev/null"}), {"--benchmark_out /dev/null", "no regular"});
+  refuses(nabla4_small({"--variant", "nosuch\x1b[31m\xc2\x9b"}), {"nosuch?[31m??"});
+  refuses(nabla4_small({"--variant", std::string(100000, 'x')}), {"xxx..."});
+  refuses({BENCH_DEVICE, "ceilings", "--levels", "0"}, {"0 not in range 1 to 2147483647"});
+  for (const char* part : {"nabla", "strid", "ded/kfirst", "kfirst/strided", "nabla4/*/*/*/*"}) {
+    refuses(nabla4_small({"--variant", part}), {"no variant", part});
+  }
+}
+
+// Parts of names are whole words: interpolate/ is not in nabla4_interpolate/...
+TEST_F(cli, words_of_names) {
+  const auto listed = [&](const std::string& parts) {
+    const outcome o = run({BENCH_ALL, "--list", "--variant", parts});
+    EXPECT_EQ(o.status, 0) << o.err;
+    std::set<std::string> names;
+    std::istringstream lines(o.out);
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with(' ')) { names.insert(line); }
+    }
+    return names;
+  };
+  const auto expected = [](const auto& is_wanted) {
+    std::set<std::string> names;
+    for (const variant& v : registry::instance().variants()) {
+      if (is_wanted(v)) { names.insert(v.name()); }
+    }
+    return names;
+  };
+  const auto interpolates = [](const variant& v) { return v.info.chain == "interpolate"; };
+  ASSERT_FALSE(expected(interpolates).empty());
+  EXPECT_EQ(listed("interpolate/"), expected(interpolates));
+  EXPECT_EQ(listed("interpolate"), expected(interpolates));
+  EXPECT_EQ(listed("/interpolate/*/kfirst"), expected([&](const variant& v) {
+              return interpolates(v) && v.info.schedule == "kfirst";
+            }));
+  EXPECT_EQ(listed("*interpolate"),
+            expected([](const variant& v) { return v.info.chain.ends_with("interpolate"); }));
+  EXPECT_EQ(listed("kfirst,nabla4/indirect"), expected([](const variant& v) {
+              return v.info.schedule == "kfirst" ||
+                     (v.info.chain == "nabla4" && v.access_ == access::indirect);
+            }));
 }
 
 TEST_F(cli, filter_that_matches_nothing) {
@@ -311,6 +360,59 @@ TEST_F(cli, outputs_replace_no_inputs) {
   EXPECT_EQ(run(with({"--dump", path("link.json")})).status, 0);
   EXPECT_TRUE(fs::is_symlink(path("link.json")));
   EXPECT_TRUE(fs::is_regular_file(path("there.json")));
+}
+
+// No name is taken that could be somebody's, and what is no file is not replaced.
+TEST_F(cli, outputs_touch_nothing_else) {
+  std::ofstream(path("precious")) << "precious";
+  fs::create_symlink("precious", path("r.json.part"));
+  EXPECT_EQ(run(nabla4_small({"--verify-only", "--dump", path("r.json")})).status, 0);
+  EXPECT_EQ(read_text(path("precious")), "precious");
+  EXPECT_TRUE(fs::is_symlink(path("r.json.part")));
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const auto refused = [&](const strings& command, const std::string& word) {
+    const outcome o = run(command);
+    EXPECT_EQ(o.status, 2);
+    EXPECT_NE(o.err.find(word), o.err.npos) << o.err;
+  };
+  for (const std::string& kept : {path("pipe"), std::string("/dev/null")}) {
+    refused({ICOBENCH_GRID, "write", "torus:4x3", kept, "--force"}, "no regular file");
+    refused({ICOBENCH_REFERENCE, "write", "nabla4", "torus:12x9", kept, "--force"},
+            "no regular file");
+    refused({ICOBENCH_REFERENCE, "info", kept}, "not a regular file");
+    refused({ICOBENCH_GRID, "info", kept}, "not a regular file");
+    refused(nabla4_small({"--tuning", kept}), "no regular file");
+  }
+  refused({ICOBENCH_GRID, "write", "torus:4x3", path("no/grid.nc")}, "there is no folder");
+  EXPECT_EQ(run({ICOBENCH_GRID, "write", "torus:12x9", path("linked.nc")}).status, 0);
+  fs::create_symlink("linked.nc", path("link.nc"));
+  EXPECT_EQ(run({ICOBENCH_GRID, "write", "torus:4x3", path("link.nc"), "--force"}).status, 0);
+  EXPECT_TRUE(fs::is_symlink(path("link.nc")));
+  EXPECT_NE(run({ICOBENCH_GRID, "info", path("linked.nc")}).out.find("12"), std::string::npos);
+  expect_no_remains();
+}
+
+// Here, files may not be larger than 4 KiB; a full disk is the same to a program.
+TEST_F(cli, outputs_that_do_not_fit) {
+  const auto limited = [&](strings command) {
+    command.insert(command.begin(), {"bash", "-c", "trap '' XFSZ; ulimit -f 4; exec \"$@\"", "-"});
+    const outcome o = run(command);
+    EXPECT_EQ(o.status, 2) << o.out;
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+    return o.err;
+  };
+  std::ofstream(path("b.json")) << "old";
+  EXPECT_NE(limited(nabla4_small({"--verify-only", "--benchmark_repetitions=3",
+                                  "--benchmark_out=" + path("b.json")}))
+                .find("--benchmark_out " + path("b.json") + ": cannot be written: File too large"),
+            std::string::npos);
+  EXPECT_EQ(read_text(path("b.json")), "old");
+  const std::string said = limited({ICOBENCH_GRID, "write", "torus:40x30", path("g.nc")});
+  EXPECT_NE(said.find("g.nc: cannot"), said.npos) << said;
+  EXPECT_TRUE(limited({ICOBENCH_REFERENCE, "write", "nabla4", "torus:12x9", path("r.h5")})
+                  .ends_with(": File too large\n"));
+  EXPECT_FALSE(fs::exists(path("g.nc")) || fs::exists(path("r.h5")));
+  expect_no_remains();
 }
 
 // A failing run leaves an older dump alone.
@@ -523,6 +625,73 @@ TEST_F(cli, bad_tuning) {
   refused(tune(path("j"), {"--table", path("j")}), "--table " + path("j"));
   refused(tune(path("j"), {"--table", path("no/folder")}), "--table " + path("no/folder"));
   EXPECT_FALSE(fs::exists(path("j")));
+}
+
+TEST_F(cli, stopped_search_leaves_an_old_table) {
+  ICOBENCH_NEEDS_SIMT();
+  std::ofstream(path("table.json")) << "old";
+  const std::string journal = path("j.jsonl");
+  const pid_t child = start(tune(journal, {"--search", "grid", "--table", path("table.json")}));
+  for (int n = 0; n < 600 && read_text(journal).find("quick") == std::string::npos; ++n) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  kill(child, SIGINT);
+  const outcome o = finish(child);
+  EXPECT_EQ(o.status, 130);
+  EXPECT_NE(o.err.find("--table " + path("table.json") + " is not written"), o.err.npos) << o.err;
+  EXPECT_EQ(read_text(path("table.json")), "old");
+}
+
+// ---- programs that are ended at any time
+
+class ended : public cli {
+ protected:
+  // Ends the program 20 times by each signal, at random times of its first `longest` seconds.
+  template <class Check>
+  void end_often(const strings& command, double longest, const Check& check) const {
+    std::mt19937 random(1);
+    std::uniform_real_distribution<double> seconds(0, longest);
+    for (const int signal : {SIGINT, SIGTERM, SIGKILL}) {
+      SCOPED_TRACE(signal);
+      for (int n = 0; n < 20; ++n) {
+        const pid_t child = start(command);
+        std::this_thread::sleep_for(std::chrono::duration<double>(seconds(random)));
+        kill(child, signal);
+        const int status = finish(child).status;
+        EXPECT_TRUE(status == 0 || status == 130 || status == -signal) << status;
+        check();
+      }
+      if (signal != SIGKILL) { expect_no_remains(); }
+    }
+  }
+};
+
+TEST_F(ended, dump_is_the_old_or_the_new_one) {
+  const std::string dump = path("dump.json");
+  const strings command = nabla4_small({"--verify-only", "--variant", "kfirst", "--dump", dump});
+  const auto start_time = std::chrono::steady_clock::now();
+  ASSERT_EQ(run(command).status, 0);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start_time;
+  end_often(command, taken.count(), [&] {
+    EXPECT_EQ(json::parse(read_text(dump), nullptr, false).value("schema", ""), "icobench-dump-2");
+  });
+  expect_valid(dump);
+}
+
+TEST_F(ended, journal_has_whole_lines) {
+  ICOBENCH_NEEDS_SIMT();
+  const std::string journal = path("j.jsonl");
+  std::size_t least = 0;
+  end_often(tune(journal, {"--search", "grid"}), 0.15, [&] {
+    std::istringstream lines(read_text(journal));
+    std::size_t whole = 0;
+    for (std::string line; std::getline(lines, line) && !lines.eof(); ++whole) {
+      EXPECT_TRUE(json::accept(line)) << line;
+    }
+    EXPECT_GE(whole, least);
+    least = whole;
+  });
+  EXPECT_EQ(run(tune(journal, {"--configurations", "2"})).status, 0);
 }
 
 TEST_F(cli, profile_once) {

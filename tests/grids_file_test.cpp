@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <netcdf.h>
 #include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -13,6 +15,7 @@
 #include <string>
 
 #include <icobench/grids/grid_file.hpp>
+#include <icobench/grids/isolated.hpp>
 #include <icobench/grids/recognise.hpp>
 #include <icobench/grids/tables.hpp>
 #include <icobench/grids/torus.hpp>
@@ -390,6 +393,31 @@ TEST(grid_file, a_damaged_byte_never_crashes) {
       }
     }
   }
+}
+
+// A child that was damaged sends a size, and no bytes: no memory is taken for them.
+TEST(grid_file, a_damaged_childs_size_is_not_believed) {
+  const auto most_kilobytes = [] {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    return used.ru_maxrss;
+  };
+  const long before = most_kilobytes();
+  const auto answer = run_isolated(
+      []() -> std::string {
+        const std::uint64_t size = std::uint64_t(2) << 30;
+        for (int id = 3; id < 64; ++id) {
+          struct stat found {};
+          if (::fstat(id, &found) == 0 && S_ISFIFO(found.st_mode) &&
+              ::write(id, &size, sizeof size) == ssize_t(sizeof size)) {
+            ::_exit(0);
+          }
+        }
+        return "no pipe";
+      },
+      10);
+  EXPECT_FALSE(answer);
+  EXPECT_LT(most_kilobytes() - before, 1 << 20);
 }
 
 }  // namespace

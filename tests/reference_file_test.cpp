@@ -108,7 +108,7 @@ TEST_F(reference_file, round_trips_every_chain) {
     for (const index_t halo : {0, 1, 2}) {
       for (const index_t levels : {1, 3}) {
         const problem p = torus_problem(c.name.data(), {10, 9}, levels, halo);
-        write_reference(path_, p, true);
+        write_reference(path_, p, overwrite::yes);
         expect_equal(read_reference(path_), p);
       }
     }
@@ -142,7 +142,7 @@ TEST_F(reference_file, is_overwritten_only_if_asked) {
   write(path_, "precious");
   EXPECT_THROW(write_reference(path_, p), input_error);
   EXPECT_EQ(content(path_), "precious");
-  write_reference(path_, p, true);
+  write_reference(path_, p, overwrite::yes);
   EXPECT_NO_THROW(read_reference(path_));
 }
 
@@ -152,7 +152,7 @@ TEST_F(reference_file, is_written_completely_or_not_at_all) {
   EXPECT_THROW(write_reference(path_, p), input_error);
   EXPECT_TRUE(fs::is_empty(folder_.path()));
   EXPECT_THROW(write_reference(path_ + "/no/such/folder", p), input_error);
-  EXPECT_THROW(write_reference(folder_.path().string(), p, true), input_error);
+  EXPECT_THROW(write_reference(folder_.path().string(), p, overwrite::yes), input_error);
   EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
 
@@ -345,7 +345,7 @@ TEST_F(reference_file, of_a_wrong_problem) {
     grid g = *p.mesh;
     m.make(p, g);
     p.mesh = std::make_shared<const grid>(g);
-    write_reference(path_, p, true);
+    write_reference(path_, p, overwrite::yes);
     expect_refused(m.what);
   }
 }
@@ -390,7 +390,7 @@ class changed_file : public reference_file {
  protected:
   // On a torus of 10 x 8 vertices, halo 2, 2 levels.
   void change(const std::function<void(hid_t)>& action) const {
-    write_reference(path_, torus_problem("nabla4_interpolate", {10, 8}, 2, 2), true);
+    write_reference(path_, torus_problem("nabla4_interpolate", {10, 8}, 2, 2), overwrite::yes);
     const hid_t file = H5Fopen(path_.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
     ASSERT_GE(file, 0);
     action(file);

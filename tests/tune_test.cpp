@@ -1,13 +1,16 @@
 // The search of launches: spaces, strategies, choices, journal, tuning table; and a whole search
 // on simt.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -301,7 +304,7 @@ TEST_F(files, bad_tables_say_where) {
     std::string text = table_text;
     text.replace(text.find(from), from.size(), to);
     const std::string file = write("t.json", text);
-    const std::string said = message_of<std::invalid_argument>([&] { load_tuning_table(file); });
+    const std::string said = message_of<input_error>([&] { load_tuning_table(file); });
     EXPECT_TRUE(said.starts_with(file + ": ")) << said;
     return said.substr(std::min(said.size(), file.size() + 2));
   };
@@ -323,13 +326,15 @@ TEST_F(files, bad_tables_say_where) {
             "variants/0/sizes/0/up_to is neither null nor a positive whole number");
   EXPECT_TRUE(refusal("levels=4", "levels=x").starts_with("variants/0/sizes/0/launches/0/: needs"));
   EXPECT_TRUE(refusal("{}", "").starts_with("not valid JSON"));
-  EXPECT_NE(message_of<std::invalid_argument>([&] {
-              load_tuning_table(path("absent"));
-            }).find("cannot be read"),
-            std::string::npos);
-  EXPECT_TRUE(message_of<std::invalid_argument>([&] {
-                load_tuning_table(path(""));
-              }).starts_with(path("")));
+  EXPECT_EQ(refusal("{}", std::string(100000, '[') + std::string(100000, ']')),
+            "not valid JSON: is nested too deep");
+  EXPECT_EQ(refusal("\"up_to\": 10", "\"up_to\": 18446744073709551615"),
+            "variants/0/sizes/0/up_to is neither null nor a positive whole number");
+  EXPECT_EQ(refusal("[1, 1, 1]", "[1, 0, 1]"), "variants/0/sizes/0/ratio/1/ is no positive number");
+  EXPECT_NE(
+      message_of<input_error>([&] { load_tuning_table(path("absent")); }).find("cannot be read"),
+      std::string::npos);
+  EXPECT_TRUE(message_of<input_error>([&] { load_tuning_table(path("")); }).starts_with(path("")));
 }
 
 trial some_trial(int n) {
@@ -376,15 +381,76 @@ TEST_F(files, journal_continues) {
   EXPECT_NE(refusal(write("y", "no line"), context).find("no journal"), std::string::npos);
   std::ifstream written(file);
   const std::string good{std::istreambuf_iterator<char>(written), {}};
-  for (const auto& [from, to] :
-       {std::pair("[1e-06,", "[-1,"), std::pair("\"levels\":3", "\"levels\":0"),
-        std::pair("\"ok\"", "\"good\""), std::pair("quick", "slow")}) {
+  for (const auto& [from, to, word] :
+       {std::array{"[1e-06,", "[-1,", "no trial"},
+        {"\"levels\":3", "\"levels\":0", "levels is no"},
+        {"\"levels\":3", "\"levels\":2.9", "levels is no"},
+        {"\"levels\":3", "\"levels\":1e30", "levels is no"},
+        {"\"levels\":3", "\"levels\":3000000000", "levels is no"},
+        {"\"halo\":0", "\"halo\":-1", "halo is no"},
+        {"\"registers\":10", "\"registers\":1e300", "registers is no"},
+        {"\"local_bytes\":0", "\"local_bytes\":-1", "local_bytes is no"},
+        {"\"ok\"", "\"good\"", "no trial"},
+        {"quick", "slow", "no trial"}}) {
     std::string text = good;
     ASSERT_NE(text.find(from), text.npos) << from << text;
     text.replace(text.find(from), std::string(from).size(), to);
-    EXPECT_NE(refusal(write("z", text), context).find("line 2: no trial"), std::string::npos) << to;
+    EXPECT_NE(refusal(write("z", text), context).find("line 2: " + std::string(word)),
+              std::string::npos)
+        << to;
   }
-  EXPECT_NE(refusal(path("no/folder"), context).find("cannot be written"), std::string::npos);
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  EXPECT_NE(refusal(write("d", "{\"schema\": " + deep + "}\n"), context).find("nested too deep"),
+            std::string::npos);
+  EXPECT_NE(refusal(path("no/folder"), context).find("no such folder"), std::string::npos);
+  EXPECT_NE(refusal("/dev/zero", context).find("no regular file"), std::string::npos);
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_NE(refusal(path("pipe"), context).find("no regular file"), std::string::npos);
+}
+
+// A second process would take the line that the first one writes for one of a killed program.
+TEST_F(files, journal_has_one_writer) {
+  const nlohmann::ordered_json context{{"device", "A GPU"}};
+  const std::string file = path("j.jsonl");
+  std::optional<journal> first(std::in_place, file, context);
+  first->add(some_trial(1));
+  std::ofstream(file, std::ios::app) << "{\"half\": ";
+  const auto size = fs::file_size(file);
+  EXPECT_NE(message_of<input_error>([&] { journal(file, context); }).find("another process"),
+            std::string::npos);
+  EXPECT_EQ(fs::file_size(file), size);
+  first.reset();
+  EXPECT_EQ(journal(file, context).continued(), 1u);
+  EXPECT_LT(fs::file_size(file), size);
+}
+
+TEST(json, limits) {
+  const auto nested = [](int depth) {
+    return std::string(std::size_t(depth), '[') + std::string(std::size_t(depth), ']');
+  };
+  EXPECT_NO_THROW(parse_json(nested(64)));
+  EXPECT_THROW(parse_json(nested(66)), input_error);
+  EXPECT_THROW(parse_json(nested(1000000)), input_error);
+  EXPECT_THROW(parse_json("{\"a\": 1e999}"), input_error);
+  EXPECT_EQ(whole_number<int>(2147483647), 2147483647);
+  EXPECT_EQ(whole_number<long long>(-1, -1), -1);
+  for (const nlohmann::ordered_json& j :
+       {nlohmann::ordered_json(2147483648), nlohmann::ordered_json(-1), nlohmann::ordered_json(2.0),
+        nlohmann::ordered_json("1"), nlohmann::ordered_json(true), nlohmann::ordered_json()}) {
+    EXPECT_FALSE(whole_number<int>(j)) << j;
+  }
+  EXPECT_FALSE(whole_number<long long>(std::numeric_limits<std::uint64_t>::max()));
+}
+
+TEST(json, of_regular_files) {
+  EXPECT_NE(message_of<input_error>([] { read_text("/dev/zero"); }).find("no regular file"),
+            std::string::npos);
+  const scratch_folder folder;
+  const std::string huge = (folder / "huge").string();
+  std::ofstream(huge).close();
+  fs::resize_file(huge, (std::uintmax_t(1) << 28) + 1);
+  EXPECT_NE(message_of<input_error>([&] { read_text(huge); }).find("larger than 256 MiB"),
+            std::string::npos);
 }
 
 // ---- a whole search, timed on the CPU

@@ -1,8 +1,10 @@
 // Every registered variant on every backend that can run it, on sizes that divide nothing.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iostream>
 #include <optional>
 #include <random>
 #include <span>
@@ -303,6 +305,22 @@ TEST(variants, have_names_of_their_own) {
   EXPECT_THROW(r.add(info, access::strided, one), std::logic_error);
   EXPECT_THROW(r.add(kernel_info{.chain = "nabla5"}, access::strided, one), std::logic_error);
   EXPECT_EQ(r.variants().size(), 2u);
+}
+
+// Files register before main(), where nobody could catch what is thrown.
+TEST(variants, of_one_name_are_refused_later) {
+  const auto said = [] {
+    const bool registered = registry::collect("kernels/nabla4/twice.hpp", [](registry& r) {
+      const kernel_info info{.chain = "nabla4", .schedule = "twice"};
+      for (int n = 0; n < 2; ++n) { r.add(info, access::strided, {.backend = "cpu"}); }
+    });
+    try {
+      registry::instance();
+    } catch (const input_error& error) { std::cerr << error.what() << "\n"; }
+    std::exit(registered ? 0 : 1);
+  };
+  EXPECT_EXIT(said(), testing::ExitedWithCode(0),
+              "kernels/nabla4/twice.hpp: two variants are named nabla4/strided/twice/separate");
 }
 
 // Why a variant cannot run a launch.

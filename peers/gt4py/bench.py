@@ -23,6 +23,7 @@ import counters
 import dump
 import problem as suite
 import programs
+from icobench import strict_json
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Until when each phase may last, as shares of --seconds.
@@ -248,7 +249,7 @@ def as_list(variant):
 def best_variants(options, spec):
     """Of the last chain, of each schedule: the fastest, and DaCe's with its defaults."""
     path = dump.path_of(options, spec, options.cache[-1])
-    records = json.loads(path.read_text())["records"] if path.exists() else []
+    records = strict_json.read(path)["records"] if path.exists() else []
     timed = [r for r in records if r["chain"] == options.chains[-1] and "seconds" in r]
     timed.sort(key=lambda r: r["seconds"]["median"])
     result = {}

@@ -7,9 +7,11 @@ The files are what `bench.py --counters` leaves: named after the variant, whose 
 (of the fused chain) are in the dump. Bytes are relative to those.
 """
 import csv
-import json
 import pathlib
 import sys
+
+import problem  # knows where icobench is
+from icobench import strict_json
 
 SIZES = ("dram__bytes_read.sum", "dram__bytes_write.sum", "lts__t_bytes.sum", "l1tex__t_bytes.sum")
 LAUNCH = ("launch__block_dim_x", "launch__block_dim_y", "launch__registers_per_thread")
@@ -46,7 +48,7 @@ def rows_of(record, kernels):
 def main():
     dump, *files = map(pathlib.Path, sys.argv[1:])
     print("| " + " | ".join(HEADER) + " |\n|---" + "|--:" * (len(HEADER) - 1) + "|")
-    for record in json.loads(dump.read_text())["records"]:
+    for record in strict_json.read(dump)["records"]:
         for file in files:
             if file.name == file_name(record["variant"]):
                 for row in rows_of(record, read(file)):

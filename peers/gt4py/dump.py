@@ -7,6 +7,7 @@ import subprocess
 
 import problem as suite
 import programs
+from icobench import command, strict_json
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STARTED = datetime.datetime.now(datetime.timezone.utc)
@@ -75,9 +76,7 @@ def write(options, arguments, spec, lines):
 
 
 def save(path, content):
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n")
-    part.replace(path)
+    command.write(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
 def add_kernels(options, spec, lines):
@@ -88,7 +87,7 @@ def add_kernels(options, spec, lines):
         path = path_of(options, spec, cache)
         if not path.exists():
             continue
-        content = json.loads(path.read_text())
+        content = strict_json.read(path)
         for record in content["records"]:
             found = kernels.get(record["variant"], [])
             record["kernels"] = [{key: k[key] for key in ("grid", "block", "shared_bytes",

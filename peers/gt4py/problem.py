@@ -6,8 +6,13 @@ numbers them for tables: computed entities first, so that each stencil runs over
 """
 import dataclasses
 import functools
+import pathlib
+import sys
 
 import numpy as np
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+from icobench.command import BadInput
 
 MISSING = -1
 STENCILS = ("nabla4", "interpolate", "verts2cells")
@@ -44,10 +49,6 @@ DIAMOND = (((0, 0), (0, 1), (-1, 1), (1, 0)), ((0, 0), (1, 0), (0, 1), (1, -1)),
            ((0, 0), (1, -1), (1, 0), (0, -1)))
 EDGES_OF_VERTEX = ((1, -1, 0), (1, 0, 0), (0, 0, -1), (0, 0, 0), (2, 0, 0), (2, -1, 1))
 CORNERS = (((0, 0), (0, 1), (1, 0)), ((1, 0), (0, 1), (1, 1)))
-
-
-class BadInput(Exception):
-    """The message says what is wrong, where, and what would be right."""
 
 
 def chain_inputs(chain):
@@ -239,6 +240,8 @@ def read(path, levels=None, fields=True):
     """
     import h5py
 
+    if not pathlib.Path(path).is_file():  # a pipe would wait
+        raise BadInput(f"{path}: is no regular file")
     try:
         with h5py.File(path) as file:
             attributes = dict(file.attrs)

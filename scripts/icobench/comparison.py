@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from icobench import statistics
 from icobench.command import BadInput
-from icobench.dump import differences, groups, match, short_name, timed
+from icobench.dump import differences, groups, has_words, match, short_name, timed
 
 THRESHOLD = 0.02  # smaller differences do not matter
 BROKEN = ("wrong", "failed")  # a variant that was timed before and now is this
@@ -87,11 +87,11 @@ def rivals(records):
 
 
 def find_baseline(records, part):
-    """One whose name contains `part`, else the plainest way of writing the chain."""
+    """One whose name has the words of `part`, else the plainest way of writing the chain."""
     # The same in every dump, and no roofline unless there is nothing else.
     by_name = sorted(records, key=lambda r: ("roofline" in r["marks"], r["name"]))
     plain = {"access": "strided", "schedule": "naive", "fusion": "separate", "feature": ""}
-    tests = [lambda r: part and part in r["name"]]
+    tests = [lambda r: part and has_words(r["name"], part)]
     for keys in (plain, ("access", "fusion"), ("fusion",), ()):
         tests.append(lambda r, keys=keys: all(r[k] == plain[k] for k in keys))
     return next(record for test in tests for record in by_name if test(record))
@@ -123,8 +123,8 @@ def runner_up(first, second, threshold):
 
 def rank(dump, baseline_part, threshold):
     """A table for each group of records, fastest first."""
-    if baseline_part and not any(baseline_part in r["name"] for r in timed(dump.records)):
-        raise BadInput(f"{dump.path}: no timed variant's name contains '{baseline_part}'")
+    if baseline_part and not any(has_words(r["name"], baseline_part) for r in timed(dump.records)):
+        raise BadInput(f"{dump.path}: no timed variant's name has the words '{baseline_part}'")
     tables = []
     for key, records in groups(dump.records).items():
         ranked = sorted(timed(records), key=lambda r: r["seconds"]["median"])

@@ -6,9 +6,10 @@ import matplotlib
 import numpy
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from matplotlib.ticker import LogFormatter
 
 from icobench import comparison, dump
-from icobench.command import BadInput
+from icobench.command import BadInput, printable
 
 FORMATS = ("svg", "png", "pdf")
 # Told apart by the colour-blind too (Okabe and Ito), best contrast first.
@@ -19,7 +20,8 @@ FLOORS = {"fused_floor_seconds": ("fused floor", "--", "#009e73"),
 matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "icobench", "font.size": 9,
                             "axes.spines.top": False, "axes.spines.right": False,
                             "axes.titlesize": 10, "axes.titleweight": "bold",
-                            "axes.titlelocation": "left"})
+                            "axes.titlelocation": "left",
+                            "text.parse_math": False})  # a $ in a name is one
 
 
 def picture_format(path):
@@ -71,8 +73,18 @@ def row_names(records):
             + (f"\n({', '.join(r['marks'])})" if r["marks"] else "") for key, r in zip(keys, records)]
 
 
+def logarithmic(axes, which):
+    """Numbers like 200: matplotlib's are formulas, and no text is a formula here."""
+    for name in which:
+        getattr(axes, f"set_{name}scale")("log")
+        axis = getattr(axes, f"{name}axis")
+        axis.set_major_formatter(LogFormatter())
+        axis.set_minor_formatter(LogFormatter(labelOnlyBase=False))
+
+
 def name_rows(axes, names):
-    axes.set_yticks(range(len(names)), names, fontsize=8)
+    # A longer one would leave no room for the picture.
+    axes.set_yticks(range(len(names)), [printable(name, 120) for name in names], fontsize=8)
     axes.set_ylim(len(names) - 0.4, -0.6)
 
 
@@ -95,7 +107,7 @@ def draw_times(axes, records, baseline_part):
     for key, (label, style, colour) in FLOORS.items():
         axes.axvline(1e6 * records[0][key], color=colour, linestyle=style, label=label)
     if medians.max() > 10 * 1e6 * records[0]["fused_floor_seconds"]:
-        axes.set_xscale("log")
+        logarithmic(axes, "x")
     else:
         axes.set_xlim(left=0)
     axes.set_xlabel("time [µs]")
@@ -204,7 +216,8 @@ def roofline(dumps):
             ax.plot([intensity[key]] * len(rs), rates, MARKERS[number % len(MARKERS)],
                     color=COLOURS[number % len(COLOURS)], markersize=4, alpha=0.6,
                     label=", ".join(key))
-        ax.set(title=title, xscale="log", yscale="log", ylabel="Gflop/s",
+        logarithmic(ax, "xy")
+        ax.set(title=title, ylabel="Gflop/s",
                xlabel="flops of the separate stencils over compulsory bytes of the fused chain")
         ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize=8)
     return figure
@@ -272,7 +285,7 @@ def scaling(dumps):
         ax.plot(sorted(copies), [copies[s] for s in sorted(copies)], "--", color="#777777",
                 label="copy of as many bytes")
         ax.set(title=", ".join(key), xlabel=axis, ylabel="compulsory bytes over time [GB/s]")
-        ax.set_xscale("log")
+        logarithmic(ax, "x")
         ax.set_xticks(sorted(set(sizes)), [f"{size}" for size in sorted(set(sizes))])
         ax.set_xticks([], minor=True)
         ax.set_ylim(bottom=0)

@@ -4,9 +4,9 @@ Records are the dictionaries of the file, whose fields src/bench/dump.schema.jso
 src/device/device_dump.schema.json for those of bench_device.
 `python3 scripts/icobench/dump.py DUMP...` checks dumps and ends with status 2 at the first bad one.
 """
+import fnmatch
 import functools
 import json
-import math
 import pathlib
 import sys
 from dataclasses import dataclass
@@ -18,7 +18,8 @@ if __name__ == "__main__":
 
 import jsonschema
 
-from icobench.command import BadInput
+from icobench import strict_json
+from icobench.command import BadInput, printable
 
 SOURCE = pathlib.Path(__file__).parents[2] / "src"
 VERSION = "icobench-dump-2"
@@ -49,36 +50,6 @@ def timed(records):
     return [r for r in records if r["status"] in ("ok", "stopped") and "samples" in r]
 
 
-def reject(number):
-    raise ValueError(f"{number} is no number of JSON")
-
-
-def distinct(pairs):
-    keys = [key for key, _ in pairs]
-    twice = next((key for key in keys if keys.count(key) > 1), None)
-    if twice is not None:
-        raise ValueError(f"'{twice}' occurs twice in an object")
-    return dict(pairs)
-
-
-def finite(text):
-    value = float(text)
-    return value if math.isfinite(value) else reject(text)
-
-
-def read_json(path):
-    """Strict, as other languages' parsers are: no NaN, no repeated keys."""
-    try:
-        content = json.loads(pathlib.Path(path).read_text(encoding="utf-8"), parse_constant=reject,
-                             parse_float=finite, object_pairs_hook=distinct)
-        json.dumps(content, ensure_ascii=False).encode()  # halves of characters are none
-        return content
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: not valid JSON: {error}") from error
-
-
 @functools.cache
 def validator(version):
     schema = json.loads(SCHEMAS[version].read_text())
@@ -103,7 +74,7 @@ def check(path, content, wanted):
         raise BadInput(f"{path}: has no records")
     for record in timed(content["records"]):
         check_statistics(path, record)
-    return Dump(str(path), content["complete"], content["context"], content["records"])
+    return Dump(printable(str(path)), content["complete"], content["context"], content["records"])
 
 
 def check_statistics(path, record):
@@ -117,7 +88,7 @@ def check_statistics(path, record):
 
 
 def read(path):
-    return check(path, read_json(path), VERSION)
+    return check(path, strict_json.read(path), VERSION)
 
 
 def read_all(paths):
@@ -150,7 +121,7 @@ def may_join(ours, peer):
 
 def read_device(path):
     """A dump of bench_device."""
-    return check(path, read_json(path), DEVICE_VERSION)
+    return check(path, strict_json.read(path), DEVICE_VERSION)
 
 
 def groups(records):
@@ -160,6 +131,13 @@ def groups(records):
         key = (record["chain"], record["backend"], record["precision"])
         result.setdefault(key, []).append(record)
     return result
+
+
+def has_words(name, part):
+    """Whether the name has these words between slashes, one after another; * for any part of one."""
+    words, wanted = ([w for w in text.split("/") if w] for text in (name, part))
+    return any(all(map(fnmatch.fnmatchcase, words[n:], wanted))
+               for n in range(len(words) - len(wanted) + 1))
 
 
 def short_name(record):
@@ -238,7 +216,7 @@ def match(first, second, anyway=False):
 
 def main():
     for path in sys.argv[1:]:
-        content = read_json(path)
+        content = strict_json.read(path)
         kind = DEVICE_VERSION if version_of(content) == DEVICE_VERSION else VERSION
         print(f"{path}: valid, {len(check(path, content, kind).records)} records")
     return 0 if len(sys.argv) > 1 else command.complain("give at least one DUMP")

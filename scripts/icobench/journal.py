@@ -8,7 +8,7 @@ import pathlib
 
 import jsonschema
 
-from icobench import dump
+from icobench import command, strict_json
 from icobench.command import BadInput
 
 SCHEMA = pathlib.Path(__file__).parents[2] / "src" / "tune" / "journal.schema.json"
@@ -28,19 +28,11 @@ def validator():
 
 def read(path):
     """The trials; of those with the same configuration, problem and stage the last."""
-    try:
-        # Without the part of a line that a killed program left.
-        lines = pathlib.Path(path).read_text(encoding="utf-8").split("\n")[:-1]
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path}: no text") from error
+    # Without the part of a line that a killed program left.
+    lines = command.read_text(path).split("\n")[:-1]
     trials = {}
     for number, line in enumerate(lines, 1):
-        try:
-            content = json.loads(line, parse_constant=dump.reject)
-        except ValueError as error:
-            raise BadInput(f"{path}: line {number}: not valid JSON: {error}") from error
+        content = strict_json.parse(line, f"{path}: line {number}")
         version = content.get("schema") if isinstance(content, dict) else None
         if number == 1 and version != VERSION:
             raise BadInput(f"{path}: not a journal of schema {VERSION}" +

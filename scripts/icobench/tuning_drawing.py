@@ -7,7 +7,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from icobench import drawing, journal
+from icobench import drawing, dump, journal
 from icobench.command import BadInput
 
 WORST = 2.0  # ratios beyond this, and beneath its inverse, have the darkest colours
@@ -79,9 +79,9 @@ def draw_panel(ax, trials, x, y, columns, rows):
 
 def draw(trials, x, y, part):
     """The time over the default's for each value of two axes, the fastest of all others."""
-    trials = [t for t in trials if part in t["variant"]]
+    trials = [t for t in trials if dump.has_words(t["variant"], part)]
     if not trials:
-        raise BadInput(f"no variant's name contains '{part}'")
+        raise BadInput(f"no variant's name has the words '{part}'")
     if x == y:
         raise BadInput(f"--x {x} --y {y}: take two different axes")
     by_target = {}

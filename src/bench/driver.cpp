@@ -3,14 +3,16 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <list>
+#include <memory>
 #include <optional>
+#include <sstream>
 #include <tuple>
 #include <utility>
 
 #include <icobench/grids/grid_file.hpp>
+#include <icobench/grids/output_file.hpp>
 #include <icobench/prepare.hpp>
 
 #include "src/bench/dump.hpp"
@@ -19,7 +21,7 @@
 #include "src/catalogue/tuning_table.hpp"
 #include "src/measure/statistics.hpp"
 #include "src/support/interrupt.hpp"
-#include "src/support/output_file.hpp"
+#include "src/support/printable.hpp"
 #include "src/support/run_program.hpp"
 
 namespace icobench {
@@ -46,6 +48,38 @@ std::optional<std::string> benchmark_option(const std::vector<std::string>& argu
   return value;
 }
 
+std::unique_ptr<benchmark::BenchmarkReporter> reporter_of(const std::string& format) {
+  if (format == "console") {
+    return std::make_unique<benchmark::ConsoleReporter>(benchmark::ConsoleReporter::OO_None);
+  }
+  if (format == "json") { return std::make_unique<benchmark::JSONReporter>(); }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  return std::make_unique<benchmark::CSVReporter>();
+#pragma GCC diagnostic pop
+}
+
+// The file of --benchmark_out. Google Benchmark itself would not notice a full disk.
+class benchmark_file final : public benchmark::BenchmarkReporter {
+ public:
+  benchmark_file(const std::string& path, const std::vector<std::string>& inputs,
+                 const std::string& format)
+      : file_("--benchmark_out", path, inputs), reporter_(reporter_of(format)) {
+    reporter_->SetOutputStream(&text_);
+  }
+  bool ReportContext(const Context& context) override { return reporter_->ReportContext(context); }
+  void ReportRuns(const std::vector<Run>& runs) override { reporter_->ReportRuns(runs); }
+  void Finalize() override {
+    reporter_->Finalize();
+    file_.write(text_.str());
+  }
+
+ private:
+  output_file file_;
+  std::unique_ptr<benchmark::BenchmarkReporter> reporter_;
+  std::ostringstream text_;
+};
+
 // A benchmark: its record, and the median of each of its repetitions.
 struct entry {
   record result;
@@ -56,11 +90,13 @@ struct entry {
 
 class driver {
  public:
-  driver(std::string program, std::string_view chain, options o, std::vector<std::string> arguments)
+  driver(std::string program, std::string_view chain, options o, std::vector<std::string> arguments,
+         benchmark_file* file)
       : program_(std::move(program)),
         chain_(chain),
         options_(std::move(o)),
         arguments_(std::move(arguments)),
+        benchmark_file_(file),
         workspace_(options_),
         runner_(workspace_, options_, [this](const record& r) { finished(r); }),
         chosen_format_(std::any_of(arguments_.begin(), arguments_.end(), [](const auto& argument) {
@@ -92,6 +128,7 @@ class driver {
   std::string_view chain_;
   options options_;
   std::vector<std::string> arguments_;
+  benchmark_file* benchmark_file_;  // null: none is asked for
   workspace workspace_;
   std::vector<std::string> backends_;
   std::list<entry> entries_;  // stable addresses: benchmarks hold them
@@ -118,18 +155,16 @@ void driver::choose_grid() {
 void driver::load_tuning() {
   try {
     tuning_ = load_tuning_table(options_.tuning);
-  } catch (const std::invalid_argument& error) {
-    throw input_error(std::string("--tuning ") + error.what());
-  }
+  } catch (const input_error& error) { throw input_error(std::string("--tuning ") + error.what()); }
   if (std::find(backends_.begin(), backends_.end(), tuning_->backend) == backends_.end()) {
     std::cerr << program_ << ": --tuning " << options_.tuning << ": is for backend "
-              << tuning_->backend << ", which is not run\n";
+              << printable(tuning_->backend) << ", which is not run\n";
   }
   for (const std::string& backend : backends_) {
     const std::string name = workspace_.device(backend).facts().name;
     if (backend == tuning_->backend && name != tuning_->device) {
-      std::cerr << program_ << ": --tuning " << options_.tuning << ": is for " << tuning_->device
-                << ", this is " << name << "\n";
+      std::cerr << program_ << ": --tuning " << options_.tuning << ": is for "
+                << printable(tuning_->device) << ", this is " << name << "\n";
     }
   }
 }
@@ -236,7 +271,7 @@ void driver::collect() {
   for (const std::string& part : options_.variants) {
     if (std::none_of(entries_.begin(), entries_.end(),
                      [&](const entry& e) { return wanted(*e.result.variant_, "", {part}); })) {
-      throw input_error("no variant *" + part + "* for backend " + backends_.front() +
+      throw input_error("no variant with the words " + part + " for backend " + backends_.front() +
                         "; see --list");
     }
   }
@@ -344,12 +379,9 @@ void driver::report(benchmark::State& state, entry& e) const {
 }
 
 void driver::report_benchmarks() {
-  if (chosen_format_) {
-    benchmark::RunSpecifiedBenchmarks();
-  } else {
-    silent_reporter silent;  // a file that the user asked for is still written
-    benchmark::RunSpecifiedBenchmarks(&silent);
-  }
+  silent_reporter silent;
+  benchmark::BenchmarkReporter* const shown = chosen_format_ ? nullptr : &silent;  // null: its own
+  benchmark::RunSpecifiedBenchmarks(shown, benchmark_file_);
 }
 
 void driver::print_tables() const {
@@ -427,7 +459,7 @@ int driver::run() {
 }
 
 // Those that it answers with its help and status 0, or not at all.
-void check_benchmark_options(const std::vector<std::string>& arguments, const options& o) {
+void check_benchmark_options(const std::vector<std::string>& arguments) {
   for (const std::string name : {"--benchmark_format", "--benchmark_out_format"}) {
     const std::string format = benchmark_option(arguments, name).value_or("json");
     if (format != "console" && format != "json" && format != "csv") {
@@ -440,19 +472,14 @@ void check_benchmark_options(const std::vector<std::string>& arguments, const op
       std::stoi(count) == 0) {
     throw input_error(name + "=" + count + ": has to be a number from 1 to 999999");
   }
-  const std::string file = benchmark_option(arguments, "--benchmark_out").value_or("");
-  std::error_code ignored;
-  if (!file.empty() && (std::filesystem::is_regular_file(file, ignored) ||
-                        !std::filesystem::exists(file, ignored))) {
-    const output_file can_be_written("--benchmark_out", file, {o.grid, o.tuning});
-  }
 }
 
 // Google Benchmark's own options. It would take --help for itself if it saw it.
 void initialize_benchmark(std::vector<char*> arguments) {
-  std::string help = "--help";
+  std::string help = "--help", nowhere = "--benchmark_out=/dev/null";
   for (char*& argument : arguments) {
     if (argument == std::string_view("--benchmark_help")) { argument = help.data(); }
+    if (std::string_view(argument).starts_with("--benchmark_out=")) { argument = nowhere.data(); }
   }
   int count = int(arguments.size());
   benchmark::Initialize(&count, arguments.data());
@@ -473,9 +500,16 @@ int run_benchmarks(std::string_view chain, int argc, char** argv) {
         const std::string what =
             chain.empty() ? "all chains" : "the variants of " + std::string(chain);
         options o = parse_options(program, what, int(ours.size()), ours.data());
-        check_benchmark_options(arguments, o);
+        check_benchmark_options(arguments);
+        std::optional<benchmark_file> file;
+        const std::string path = benchmark_option(arguments, "--benchmark_out").value_or("");
+        if (!path.empty()) {
+          const std::string format =
+              benchmark_option(arguments, "--benchmark_out_format").value_or("json");
+          file.emplace(path, std::vector{o.grid, o.tuning}, format);
+        }
         initialize_benchmark(theirs);
-        return driver(program, chain, std::move(o), arguments).run();
+        return driver(program, chain, std::move(o), arguments, file ? &*file : nullptr).run();
       });
 }
 

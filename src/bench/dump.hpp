@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
+#include <icobench/grids/output_file.hpp>
+
 #include "src/bench/options.hpp"
 #include "src/bench/record.hpp"
 #include "src/bench/workspace.hpp"
-#include "src/support/output_file.hpp"
 
 namespace icobench {
 

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <limits>
+
 #include <icobench/grids/grid.hpp>
 
 namespace icobench {
@@ -14,6 +16,10 @@ CLI::Validator positive_seconds() {
             return ok ? "" : "has to be more than 0 and at most 1e6 seconds, not " + text;
           },
           "SECONDS"};
+}
+
+CLI::Validator positive_number() {
+  return CLI::Range(1, std::numeric_limits<int>::max());
 }
 
 void add_common_options(CLI::App& app, options& o) {
@@ -43,7 +49,8 @@ void add_common_options(CLI::App& app, options& o) {
   app.add_option("--device", o.device,
                  "index, part of the name, or UUID of the device, see bench_device facts [0]");
   app.add_option("--variant", o.variants,
-                 "run only variants whose name contains one of these (separated by commas)")
+                 "only variants whose name has these words between slashes, such as strided/march; "
+                 "* stands for any part of a word; several separated by commas")
       ->delimiter(',');
   app.add_option("--cache", o.sampling_.cache, "cold (evicted before each sample) or warm")
       ->transform(CLI::CheckedTransformer(modes))
@@ -51,7 +58,7 @@ void add_common_options(CLI::App& app, options& o) {
   app.add_option("--min-samples", o.sampling_.min_samples,
                  "samples before precision may end a variant; the budget may end it earlier")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   app.add_option("--budget", o.sampling_.budget_seconds, "seconds to spend on a variant at most")
       ->capture_default_str()
       ->check(positive_seconds());

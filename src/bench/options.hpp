@@ -28,7 +28,7 @@ struct options {
   std::vector<row_pitch> rows{row_pitch::staggered};      // of strided access
   std::string device;                                     // of each backend: see choose_device
   std::vector<std::string> backends;  // empty: the GPU, or the CPU where there is none
-  std::vector<std::string> variants;  // parts of names; empty: all
+  std::vector<std::string> variants;  // words of names; empty: all
   std::vector<std::string> launches;  // overrides, each timed in turn; empty: the default
   std::string tuning;                 // path of a tuning table, whose launches replace defaults
   sampling sampling_;
@@ -45,6 +45,8 @@ struct options {
 
 // Checks a number of seconds. (CLI11's own checks let NaN pass.)
 CLI::Validator positive_seconds();
+// (CLI11's own message has the largest double in 300 digits.)
+CLI::Validator positive_number();
 
 // Those that every program which measures has; it parses.
 void add_common_options(CLI::App&, options&);

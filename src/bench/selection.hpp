@@ -10,8 +10,12 @@
 
 namespace icobench {
 
-// Whether a variant is of this chain ("": of any) and its name contains one of the parts (none:
-// any).
+// Whether a name has these words between slashes, one after another: "strided/march" or
+// "nabla4*/strided". '*' stands for any part of a word.
+bool has_words(const std::string& name, const std::string& part);
+
+// Whether a variant is of this chain ("": of any) and its name has the words of one of the parts
+// (none: any).
 bool wanted(const variant&, std::string_view chain, const std::vector<std::string>& parts);
 
 // Those asked for, opened; without any the GPU, or the CPU where there is none, which is said on

@@ -267,7 +267,15 @@ registry& registry::collecting() {
   return registered;
 }
 
+bool registry::collect(const std::string& file, void (*add)(registry&)) {
+  try {
+    add(collecting());
+  } catch (const std::logic_error& error) { collecting().fault_ = file + ": " + error.what(); }
+  return true;
+}
+
 const registry& registry::instance() {
+  if (!collecting().fault_.empty()) { throw input_error(collecting().fault_); }
   static const registry all = completed(collecting());
   return all;
 }

@@ -124,6 +124,10 @@ class registry {
   const std::deque<variant>& variants() const { return variants_; }
   const std::map<std::string, backend_entry>& backends() const { return backends_; }
 
+  // Lets a file add its variants to `collecting`; returns true. Nobody could catch before main()
+  // what is wrong with them: instance() throws it, as input_error.
+  static bool collect(const std::string& file, void (*add)(registry&));
+
   // Where the sources that the build generates, one for each variant file and backend, register
   // before main().
   static registry& collecting();
@@ -143,6 +147,7 @@ class registry {
     return variants_.emplace_back(std::move(wanted));
   }
 
+  std::string fault_;
   std::deque<variant> variants_;
   std::map<std::string, backend_entry> backends_;
   std::map<std::tuple<std::string, std::string, precision>, implementation> seams_;

@@ -18,7 +18,6 @@
 #pragma once
 
 #include <exception>
-#include <fstream>
 #include <initializer_list>
 #include <optional>
 #include <set>
@@ -27,9 +26,9 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include <icobench/launch_text.hpp>
+
+#include "src/support/read_json.hpp"
 
 namespace icobench {
 
@@ -123,9 +122,9 @@ class table_reader {
 inline tuned_size read_tuned_size(const nlohmann::ordered_json& j, const std::string& where) {
   table_reader r(j, where);
   tuned_size s;
-  if (const auto& up_to = r.member("up_to"); up_to.is_number_integer() && up_to > 0) {
-    s.up_to = up_to.get<long long>();
-  } else if (!up_to.is_null()) {
+  const auto& up_to = r.member("up_to");
+  s.up_to = whole_number<long long>(up_to, 1);
+  if (!s.up_to && !up_to.is_null()) {
     r.fail("up_to", "is neither null nor a positive whole number");
   }
   s.measured = r.text("measured");
@@ -142,7 +141,9 @@ inline tuned_size read_tuned_size(const nlohmann::ordered_json& j, const std::st
   }
   std::vector<double> ratio;
   r.each("ratio", [&](const auto& number, const std::string& place) {
-    if (!number.is_number()) { throw std::invalid_argument(place + " is no number"); }
+    if (!number.is_number() || number <= 0) {
+      throw std::invalid_argument(place + " is no positive number");
+    }
     ratio.push_back(number.template get<double>());
   });
   if (ratio.size() != 3) { r.fail("ratio", "has not three numbers"); }
@@ -213,14 +214,12 @@ inline tuning_table read_tuning_table(const nlohmann::ordered_json& j) {
   return table;
 }
 
+// Throws input_error "PATH: ...".
 inline tuning_table load_tuning_table(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) { throw std::invalid_argument(path + ": cannot be read"); }
+  const std::string text = read_text(path);
   try {
-    return read_tuning_table(nlohmann::ordered_json::parse(file));
-  } catch (const nlohmann::json::exception& error) {
-    throw std::invalid_argument(path + ": not valid JSON: " + error.what());
-  } catch (const std::exception& error) { throw std::invalid_argument(path + ": " + error.what()); }
+    return read_tuning_table(parse_json(text));
+  } catch (const std::exception& error) { throw input_error(path + ": " + error.what()); }
 }
 
 }  // namespace icobench

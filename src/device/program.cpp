@@ -100,10 +100,10 @@ void add_measuring_options(CLI::App& app, device_options& o) {
       "torus:12x9]");
   app.add_option("--levels", o.levels, "of stencils")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   app.add_option("--min-samples", o.sampling_.min_samples, "samples before precision may end one")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   app.add_option("--budget", o.sampling_.budget_seconds, "seconds to spend on one at most")
       ->capture_default_str()
       ->check(positive_seconds());

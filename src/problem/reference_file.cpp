@@ -1,7 +1,6 @@
 #include "src/problem/reference_file.hpp"
 
 #include <hdf5.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -68,14 +67,16 @@ std::string last_error() {
     return 0;
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &cause);
-  if (cause.find("unable to lock") != std::string::npos) {
-    cause += " (if nobody writes the file, set HDF5_USE_FILE_LOCKING=FALSE)";
-  }
-  // "unable to open file: name = '...', errno = 2, error message = 'No such file or directory' ..."
-  if (const auto message = cause.find("error message = '");
-      message != std::string::npos && cause.starts_with("unable to open file")) {
+  const bool locked = cause.find("unable to lock") != cause.npos;
+  // "file write failed: time = ..., errno = 28, error message = 'No space left on device', buf =
+  // ..."
+  if (const auto message = cause.find("error message = '"); message != cause.npos) {
     const auto begin = message + std::string_view("error message = '").size();
-    return cause.substr(begin, cause.find('\'', begin) - begin);
+    cause = cause.substr(begin, cause.find('\'', begin) - begin);
+  }
+  if (locked) {
+    cause = "cannot be locked: " + cause +
+            " (if nobody writes the file, set HDF5_USE_FILE_LOCKING=FALSE)";
   }
   return cause.empty() ? "damaged?" : cause;
 }
@@ -295,7 +296,7 @@ void create_groups(const hdf5_file& file) {
   }
 }
 
-// Writes to `part`; errors speak of `path`.
+// Writes to `part`, which exists; errors speak of `path`.
 void write_file(const std::string& part, const std::string& path, const problem& p) {
   hdf5_file file{path, create_file(part, path)};
   write_root(file, p);
@@ -604,26 +605,10 @@ problem read_file(const std::string& path) {
 
 }  // namespace
 
-void write_reference(const std::string& path, const problem& p, bool overwrite) {
+void write_reference(const std::string& path, const problem& p, overwrite existing) {
   const quiet no_messages;
-  std::error_code error;
-  if (!overwrite && std::filesystem::exists(path, error)) {
-    throw input_error(path + ": exists already");
-  }
-  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
-    throw input_error(path + ": not a regular file");
-  }
-  const std::string part = path + ".part-" + std::to_string(::getpid());
-  try {
-    write_file(part, path, p);
-    std::filesystem::rename(part, path);
-  } catch (const std::filesystem::filesystem_error& e) {
-    std::filesystem::remove(part, error);
-    throw input_error(path + ": cannot be written: " + e.code().message());
-  } catch (...) {
-    std::filesystem::remove(part, error);
-    throw;
-  }
+  const output_file output("", path, {}, existing);
+  output.write_by([&](const std::string& temporary) { write_file(temporary, path, p); });
 }
 
 problem read_reference(const std::string& path) {

@@ -15,13 +15,15 @@
 
 #include <string>
 
+#include <icobench/grids/output_file.hpp>
+
 #include "src/problem/problem.hpp"
 
 namespace icobench {
 
 // Writes the problem, which must hold all inputs and outputs. The file appears complete or not at
 // all. Throws input_error, among others if the file exists and is not to be overwritten.
-void write_reference(const std::string& path, const problem& p, bool overwrite = false);
+void write_reference(const std::string& path, const problem& p, overwrite existing = overwrite::no);
 
 // Reads a problem with inputs and outputs. Everything is checked: types and extents, the tables
 // against each other and, on a torus, against the closed forms, the domain against chain and halo.

@@ -4,22 +4,13 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <thread>
 
 #include "src/support/build_info.hpp"
+#include "src/support/read_json.hpp"
 
 namespace icobench {
-namespace {
-
-std::string file_content(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-}  // namespace
 
 header_folder header_folder::find() {
   namespace fs = std::filesystem;
@@ -45,13 +36,15 @@ std::string header_folder::hash() const {
   for (const fs::path& folder :
        {fs::path(path) / "icobench", fs::path(path) / "icobench/kernels"}) {
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-      if (entry.path().extension() == ".hpp") { files.insert(entry.path()); }
+      if (entry.is_regular_file() && entry.path().extension() == ".hpp") {
+        files.insert(entry.path());
+      }
     }
   }
   std::uint64_t hash = hash_of("");
   for (const fs::path& file : files) {
     hash = hash_of(file.lexically_relative(path).string(), hash);
-    hash = hash_of(file_content(file), hash);
+    hash = hash_of(read_text(file), hash);
   }
   return hexadecimal(hash);
 }

@@ -1,13 +1,10 @@
 #include "src/rtc/kernel_cache.hpp"
 
-#include <unistd.h>
-
-#include <atomic>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 
-#include <nlohmann/json.hpp>
+#include <icobench/grids/output_file.hpp>
+
+#include "src/support/read_json.hpp"
 
 namespace icobench {
 namespace {
@@ -27,23 +24,20 @@ std::string content(const std::string& key, const gpu::compiled_kernel& k) {
   return text;
 }
 
-// The kernel in a file's content behind the checksum; throws json::exception for other text.
+// The kernel in a file's content behind the checksum; throws std::exception for other text.
 std::optional<gpu::compiled_kernel> parse(const std::string& key, std::string_view text) {
   const auto end = text.find('\n');
   if (end == text.npos) { return {}; }
-  const auto j = nlohmann::json::parse(text.substr(0, end));
+  const auto j = parse_json(text.substr(0, end));
   const std::string_view image = text.substr(end + 1);
   if (j.at("key") != key || j.at("image_bytes") != image.size()) { return {}; }
-  return gpu::compiled_kernel{
-      {image.begin(), image.end()}, j.at("log"), j.at("registers"), j.at("spill_bytes")};
+  return gpu::compiled_kernel{{image.begin(), image.end()},
+                              j.at("log"),
+                              whole_number<int>(j.at("registers")).value(),
+                              whole_number<std::size_t>(j.at("spill_bytes")).value()};
 }
 
 }  // namespace
-
-std::uint64_t hash_of(std::string_view text, std::uint64_t before) {
-  for (const char c : text) { before = (before ^ static_cast<unsigned char>(c)) * 0x100000001b3; }
-  return before;
-}
 
 std::string hexadecimal(std::uint64_t value) {
   std::string text(checksum_digits, '0');
@@ -71,32 +65,29 @@ std::filesystem::path kernel_cache::file_of(const std::string& key) const {
 
 std::optional<gpu::compiled_kernel> kernel_cache::find(const std::string& key) const {
   if (folder_.empty()) { return {}; }
-  std::ifstream file(file_of(key), std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+  try {
+    text = read_text(file_of(key));
+  } catch (const input_error&) { return {}; }
   const std::size_t begin = magic.size() + checksum_digits + 1;
   if (!text.starts_with(magic) || text.size() < begin || text[begin - 1] != '\n') { return {}; }
   const std::string_view rest = std::string_view(text).substr(begin);
   if (text.compare(magic.size(), checksum_digits, hexadecimal(hash_of(rest))) != 0) { return {}; }
   try {
     return parse(key, rest);
-  } catch (const nlohmann::json::exception&) { return {}; }
+  } catch (const std::exception&) { return {}; }
 }
 
 void kernel_cache::add(const std::string& key, const gpu::compiled_kernel& k) const {
   if (folder_.empty()) { return; }
-  static std::atomic<unsigned> count = 0;
   std::error_code ignored;
   std::filesystem::create_directories(folder_, ignored);
-  std::filesystem::path temporary = file_of(key);
-  temporary += "." + std::to_string(getpid()) + "." + std::to_string(count++);
   const std::string rest = content(key, k);
-  std::ofstream file(temporary, std::ios::binary);
-  file << magic << hexadecimal(hash_of(rest)) << "\n" << rest;
-  file.close();
-  if (file) {
-    std::filesystem::rename(temporary, file_of(key), ignored);
-  } else {
-    std::filesystem::remove(temporary, ignored);
+  try {
+    output_file("", file_of(key))
+        .write(std::string(magic) + hexadecimal(hash_of(rest)) + "\n" + rest);
+  } catch (const input_error&) {
+    // It is compiled again.
   }
 }
 

@@ -8,11 +8,10 @@
 #include <string_view>
 
 #include <icobench/gpu/kernel_compiler.hpp>
+#include <icobench/grids/hash.hpp>
 
 namespace icobench {
 
-// Not for secrets: it tells damaged or other text apart (FNV-1a, 64 bits).
-std::uint64_t hash_of(std::string_view text, std::uint64_t before = 0xcbf29ce484222325);
 std::string hexadecimal(std::uint64_t);
 
 // Nothing that is wrong with the folder or a file is an error: the kernel is compiled again.

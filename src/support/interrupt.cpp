@@ -2,6 +2,8 @@
 
 #include <csignal>
 
+#include <icobench/grids/output_file.hpp>
+
 namespace icobench {
 namespace {
 
@@ -9,7 +11,7 @@ volatile std::sig_atomic_t caught = 0;
 
 void on_signal(int signal) {
   caught = 1;
-  std::signal(signal, SIG_DFL);
+  std::signal(signal, end_by);
 }
 
 }  // namespace

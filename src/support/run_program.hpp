@@ -8,6 +8,8 @@
 
 #include <icobench/errors.hpp>
 
+#include "src/support/printable.hpp"
+
 namespace icobench {
 
 // The exit status: that of `run`; 2 with one line on stderr for bad input and where the memory or
@@ -15,7 +17,7 @@ namespace icobench {
 template <class Run>
 int run_program(const std::string& name, const std::string& too_large, const Run& run) {
   const auto complain = [&](const std::string& what, int status) {
-    std::cerr << name << ": " << what << "\n";
+    std::cerr << name << ": " << printable(what) << "\n";
     return status;
   };
   try {

@@ -8,13 +8,15 @@
 
 #include <CLI/CLI.hpp>
 
+#include "src/support/printable.hpp"
+
 namespace icobench {
 
 // Runs the chosen subcommand. Returns the exit status: 0 (also after --help), or 2 with one line on
 // stderr for bad input.
 inline int run_tool(CLI::App& app, int argc, char** argv) {
   const auto complain = [&](const std::string& what) {
-    std::cerr << app.get_name() << ": " << what << '\n';
+    std::cerr << app.get_name() << ": " << printable(what) << '\n';
     return 2;
   };
   app.require_subcommand(1);

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <iomanip>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -81,7 +82,7 @@ void print_text(const grid_facts& facts) {
   const auto line = [](const std::string& name, const auto& value) {
     std::cout << std::left << std::setw(20) << name << value << '\n';
   };
-  line("name", facts.grid.name);
+  line("name", icobench::printable(facts.grid.name));
   line("kind", facts.kind);
   line("uuid", facts.grid.uuid.empty() ? "none" : facts.grid.uuid);
   line("vertices", r.vertices);
@@ -204,7 +205,8 @@ void add_tables(CLI::App& app, options& o) {
   tables->add_option("GRID", o.spec, "torus:NXxNY, sphere:RnBk or a grid file")->required();
   tables->add_option("--chain", o.chain, "Chain whose computed entities to show")
       ->capture_default_str();
-  tables->add_option("--halo", o.halo, "As in the benchmarks")->check(CLI::NonNegativeNumber);
+  tables->add_option("--halo", o.halo, "As in the benchmarks")
+      ->check(CLI::Range(0, std::numeric_limits<int>::max()));
   tables->callback([&o] { print_tables(o.spec, o.chain, o.halo); });
 }
 

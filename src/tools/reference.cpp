@@ -1,7 +1,6 @@
 // icobench_reference: problems with their expected results, as files other programs can check
 // against.
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <memory>
@@ -32,17 +31,15 @@ const icobench::chain& chain_named(const std::string& name) {
 
 void write(const options& o) {
   const icobench::chain& c = chain_named(o.chain);
-  std::error_code ignored;
-  if (std::filesystem::equivalent(o.grid, o.file, ignored)) {
-    throw icobench::input_error(o.file + ": is the grid file, too, and would be lost");
-  }
+  const auto existing = o.force ? icobench::overwrite::yes : icobench::overwrite::no;
+  const icobench::output_file can_be_written("", o.file, {o.grid}, existing);
   const auto mesh = std::make_shared<const icobench::grid>(icobench::load_grid(o.grid));
   const auto halo = o.halo >= 0 ? o.halo : icobench::default_halo(*mesh, c);
   const auto precision =
       o.precision == "float" ? icobench::precision::float32 : icobench::precision::float64;
   auto p = icobench::make_problem(mesh, c, o.levels, halo, precision);
   icobench::compute_reference(p);
-  icobench::write_reference(o.file, p, o.force);
+  icobench::write_reference(o.file, p, existing);
 }
 
 void print_field(const icobench::problem& p, const char* role, icobench::field f) {
@@ -56,8 +53,8 @@ void print_field(const icobench::problem& p, const char* role, icobench::field f
 void print_info(const options& o) {
   const icobench::problem p = icobench::read_reference(o.file);
   const icobench::grid& g = *p.mesh;
-  std::cout << "chain " << p.chain_->name << "\ngrid " << g.name << ": " << g.vertices
-            << " vertices, " << g.edges << " edges, " << g.cells << " cells";
+  std::cout << "chain " << p.chain_->name << "\ngrid " << icobench::printable(g.name) << ": "
+            << g.vertices << " vertices, " << g.edges << " edges, " << g.cells << " cells";
   if (g.shape) { std::cout << ", torus of " << g.shape->nx << " x " << g.shape->ny; }
   std::cout << "\nlevels " << p.levels << "\nhalo " << p.halo << "\nprecision "
             << icobench::to_string(p.precision_) << '\n';

@@ -1,8 +1,15 @@
 #include "src/tune/journal.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <filesystem>
+#include <cerrno>
+#include <cstring>
 #include <initializer_list>
+#include <iostream>
+#include <sstream>
 
 #include <icobench/errors.hpp>
 
@@ -30,6 +37,15 @@ json to_json(const trial& t) {
           {"seconds", t.seconds}};
 }
 
+template <class T>
+void take(const json& j, const char* name, T& number, T least = 0) {
+  const auto found = whole_number<T>(j.at(name), least);
+  if (!found) {
+    throw input_error(name + (" is no whole number from " + std::to_string(least)) + " on");
+  }
+  number = *found;
+}
+
 // Whether it can have been written here: see journal.schema.json.
 bool sound(const json& j, const trial& t) {
   const auto one_of = [&](const char* name, std::initializer_list<const char*> known) {
@@ -39,9 +55,21 @@ bool sound(const json& j, const trial& t) {
   return one_of("precision", {"double", "float"}) &&
          one_of("ordering", {"per_vertex", "per_orientation"}) &&
          one_of("stage", {"quick", "thorough"}) &&
-         one_of("status", {"ok", "skipped", "wrong", "failed"}) && t.levels > 0 && t.halo >= 0 &&
+         one_of("status", {"ok", "skipped", "wrong", "failed"}) &&
          (t.status != "ok" || !t.seconds.empty()) &&
          std::all_of(t.seconds.begin(), t.seconds.end(), [](double s) { return s > 0; });
+}
+
+// Throws input_error unless a journal that begins so is one of this context.
+void check_head(const json& head, const json& context) {
+  if (head.at("schema") != schema) { throw input_error(std::string("not of schema ") + schema); }
+  for (const auto& [name, value] : context.items()) {
+    const json& there = head.at("context").at(name);
+    if (name != "date" && there != value) {
+      throw input_error("was made with another " + name + " (" + there.dump() + ", now " +
+                        value.dump() + "); take a new file");
+    }
+  }
 }
 
 trial to_trial(const json& j) {
@@ -51,16 +79,16 @@ trial to_trial(const json& j) {
   j.at("precision").get_to(t.precision);
   j.at("ordering").get_to(t.ordering);
   j.at("grid").get_to(t.grid);
-  j.at("levels").get_to(t.levels);
-  j.at("halo").get_to(t.halo);
+  take(j, "levels", t.levels, 1);
+  take(j, "halo", t.halo);
   j.at("launches").get_to(t.launches);
   j.at("defaults").get_to(t.defaults);
   t.quick = j.at("stage").get<std::string>() == "quick";
   j.at("status").get_to(t.status);
   if (!j.at("reason").is_null()) { j.at("reason").get_to(t.reason); }
   if (!j.at("registers").is_null()) {
-    j.at("registers").get_to(t.registers);
-    j.at("local_bytes").get_to(t.local_bytes);
+    take(j, "registers", t.registers);
+    take(j, "local_bytes", t.local_bytes);
   }
   j.at("seconds").get_to(t.seconds);
   return t;
@@ -68,43 +96,52 @@ trial to_trial(const json& j) {
 
 }  // namespace
 
-journal::journal(std::string path, const json& context) : path_(std::move(path)) {
-  if (std::filesystem::is_directory(path_)) { throw input_error(path_ + ": is a folder"); }
-  if (std::filesystem::exists(path_) && std::filesystem::file_size(path_) > 0) { read(context); }
-  file_.open(path_, std::ios::app);
-  if (!file_) { throw input_error(path_ + ": cannot be written"); }
-  if (std::filesystem::file_size(path_) == 0) { write({{"schema", schema}, {"context", context}}); }
+journal::journal(const std::string& path, const json& context)
+    : path_(path), file_(path, O_RDWR | O_CREAT | O_APPEND) {
+  lock();
+  const std::string text = file_.read();
+  if (text.empty()) {
+    write({{"schema", schema}, {"context", context}});
+    return;
+  }
+  const std::size_t whole = text.rfind('\n') + 1;  // 0: no line is complete
+  if (whole == 0) { throw input_error(path_ + ": no journal"); }
+  read(text.substr(0, whole), context);
+  // What a killed program left of a line.
+  if (whole < text.size() && ::ftruncate(file_.id(), off_t(whole)) != 0) {
+    throw input_error(path_ + ": cannot be written: " + std::strerror(errno));
+  }
 }
 
-void journal::read(const json& context) {
-  std::ifstream file(path_, std::ios::binary);
-  std::uintmax_t whole = 0;  // bytes of complete lines
+// Two processes would cut each other's lines.
+void journal::lock() const {
+  if (::flock(file_.id(), LOCK_EX | LOCK_NB) == 0) { return; }
+  if (errno == EWOULDBLOCK) {
+    throw input_error(path_ + ": another process writes to it; wait, or take another file");
+  }
+  std::cerr << path_ << ": cannot be locked (" << std::strerror(errno)
+            << "); if nobody else writes to it, this does not matter\n";
+}
+
+void journal::read(const std::string& text, const json& context) {
+  std::istringstream lines(text);
   std::size_t number = 0;
-  for (std::string line; std::getline(file, line) && !file.eof();) {
-    whole += line.size() + 1;
-    const std::string where = path_ + ": line " + std::to_string(++number);
-    const json j = json::parse(line, nullptr, false);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string where = path_ + ": line " + std::to_string(++number) + ": ";
     try {
-      if (number > 1) {
-        const trial t = to_trial(j);
-        if (!sound(j, t)) { throw input_error(where + ": no trial of a search"); }
-        trials_[t.key()] = t;
-        ++continued_;
+      const json j = parse_json(line);
+      if (number == 1) {
+        check_head(j, context);
         continue;
       }
-      if (j.at("schema") != schema) { throw input_error(where + ": not of schema " + schema); }
-      for (const auto& [name, value] : context.items()) {
-        const json& there = j.at("context").at(name);
-        if (name != "date" && there != value) {
-          throw input_error(path_ + ": was made with another " + name + " (" + there.dump() +
-                            ", now " + value.dump() + "); take a new file");
-        }
-      }
-    } catch (const json::exception&) { throw input_error(where + ": no line of a journal"); }
+      const trial t = to_trial(j);
+      if (!sound(j, t)) { throw input_error("no trial of a search"); }
+      trials_[t.key()] = t;
+      ++continued_;
+    } catch (const input_error& error) {
+      throw input_error(where + error.what());
+    } catch (const json::exception&) { throw input_error(where + "no line of a journal"); }
   }
-  file.close();
-  if (number == 0) { throw input_error(path_ + ": no journal"); }
-  std::filesystem::resize_file(path_, whole);
 }
 
 const trial* journal::find(const trial& t) const {
@@ -117,9 +154,9 @@ void journal::add(const trial& t) {
   write(to_json(t));
 }
 
+// At once, so that a line is whole or the last one.
 void journal::write(const json& line) {
-  file_ << line.dump(-1, ' ', false, json::error_handler_t::replace) << "\n";
-  if (!file_.flush()) { throw input_error(path_ + ": cannot be written"); }
+  file_.write(line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace icobench

@@ -1,13 +1,12 @@
 // What a search measured, line by line: see journal.schema.json.
 #pragma once
 
-#include <fstream>
 #include <map>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include "src/support/read_json.hpp"
 
 namespace icobench {
 
@@ -31,9 +30,10 @@ struct trial {
 
 class journal {
  public:
-  // Continues the file if there is one. What a killed program left of a line is cut off. Throws
-  // input_error for what is no journal, or one of another context: device, driver, program, ...
-  journal(std::string path, const nlohmann::ordered_json& context);
+  // Continues the file if there is one, and locks it. What a killed program left of a line is cut
+  // off. Throws input_error for what is no journal, or one of another context (device, driver,
+  // program, ...), or one that another process writes to.
+  journal(const std::string& path, const nlohmann::ordered_json& context);
 
   // The trial with the key of this one, or nullptr.
   const trial* find(const trial&) const;
@@ -45,13 +45,14 @@ class journal {
  private:
   using key = std::tuple<std::string, std::string, std::string, std::string, std::string, int, int,
                          std::string, bool>;
-  void read(const nlohmann::ordered_json& context);
+  void lock() const;
+  void read(const std::string& text, const nlohmann::ordered_json& context);
   void write(const nlohmann::ordered_json& line);
 
   std::string path_;
   std::map<key, trial> trials_;
   std::size_t continued_ = 0;
-  std::ofstream file_;
+  descriptor file_;
 };
 
 }  // namespace icobench

@@ -6,11 +6,12 @@
 #include <optional>
 #include <set>
 
+#include <icobench/grids/output_file.hpp>
+
 #include "src/bench/dump.hpp"
 #include "src/bench/selection.hpp"
 #include "src/support/build_info.hpp"
 #include "src/support/interrupt.hpp"
-#include "src/support/output_file.hpp"
 #include "src/support/run_program.hpp"
 #include "src/tune/pair.hpp"
 #include "src/tune/tuner.hpp"
@@ -34,7 +35,7 @@ tune_options parse(int argc, char** argv) {
       ->delimiter(',');
   app.add_option("--levels", o.levels, "numbers of levels, separated by commas")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   add_common_options(app, o.common);
   std::vector<std::string> chains;
@@ -52,7 +53,7 @@ tune_options parse(int argc, char** argv) {
       ->default_str("race");
   app.add_option("--configurations", o.search.limit,
                  "to measure of a variant on a problem, at most (not for --search grid)")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   app.add_option("--seconds", o.search.seconds,
                  "of the search of a variant on a problem, after which no others are begun")
@@ -60,7 +61,7 @@ tune_options parse(int argc, char** argv) {
   app.add_option("--seed", o.search.seed, "of the random configurations")->capture_default_str();
   app.add_option("--finalists", o.finalists,
                  "how many of the best of each problem are measured at length on all")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   app.add_option("--pair", o.pair,
                  "two variants, separated by a comma: tuned to run side by side, on a stream each")
@@ -134,12 +135,16 @@ std::vector<target> targets(const tune_options& o, const std::string& backend) {
   return result;
 }
 
-void write_table(const output_file& file, const json& made_with,
+void write_table(const output_file& file, const std::string& path, const json& made_with,
                  const std::vector<outcome>& outcomes) {
   tuning_table table{made_with["backend"], made_with["device"], made_with["cache"], made_with};
   for (const char* name : {"backend", "device", "cache"}) { table.made_with.erase(name); }
   for (const outcome& o : outcomes) {
     if (!o.best.empty()) { table.variants.push_back(tabulate(o)); }
+  }
+  if (table.variants.empty()) {
+    std::cerr << program << ": nothing was tuned, --table " << path << " is not written\n";
+    return;
   }
   file.write(to_json(table).dump(1) + "\n");
 }
@@ -210,11 +215,12 @@ int run(const tune_options& o) {
   std::cout << "\n"
             << (o.pair.empty() ? format(outcomes) : found) << "\n"
             << t.measured() << " measurements in " << int(spent) << " s\n";
-  if (table) { write_table(*table, made_with, outcomes); }
-  if (stopped) {
-    std::cerr << program << ": stopped; the same command continues\n";
+  if (stopped) {  // a table of some variants is not worth one of all
+    std::cerr << program << ": stopped; the same command continues"
+              << (table ? ", --table " + o.table + " is not written" : "") << "\n";
     return 130;
   }
+  if (table) { write_table(*table, o.table, made_with, outcomes); }
   return t.broken() ? 1 : 0;
 }
 

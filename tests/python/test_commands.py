@@ -4,12 +4,14 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import unittest
 
 import support
 import synthetic
+from icobench import dump
 
 SAMPLES = [1e-4 * (1 + 1e-4 * n) for n in range(12)]
 NAIVE = "nabla4/strided/naive/separate"
@@ -162,7 +164,119 @@ class Plot(support.ScriptTest):
         self.assertIn("torus is missing", self.run_script(*line, status=2))
 
 
+class Names(support.ScriptTest):
+    """A dump may have any texts."""
+
+    def hostile(self, text):
+        content = synthetic.typical()
+        for record in content["records"]:
+            record["feature"] = text + record["feature"]
+            record["name"] = f"{record['chain']}/{text}/{record['name']}"
+        content["context"]["grid"]["name"] = content["context"]["arguments"][0] = text
+        return self.write("hostile.json", content)
+
+    def shown(self, path):
+        """What every script makes of the dump."""
+        texts = [self.run_script("compare", path), self.run_script("compare", path, path),
+                 self.run_script("table", path)]
+        for name, *kind in ("report",), ("plot", "bars"), ("plot", "samples"), ("plot", "share"):
+            out = self.folder / "out.svg"
+            self.run_script(name, *kind, path, "--output", out)
+            texts.append(out.read_text())
+        return texts
+
+    def test_control_characters_reach_nothing(self):
+        for text in self.shown(self.hostile("a\x1b[31mb\0c\x9bd\u202ee\x7f")):
+            self.assertIn("a\ufffd[31mb\ufffdc\ufffdd\ufffde\ufffd", text)
+            self.assertNotRegex(text, "[\0-\x08\x0b-\x1f\x7f-\x9f\u202e]")
+        refused = self.run_script("compare", self.folder / "\x1b[31m.json", status=2)
+        self.assertIn("/\ufffd[31m.json: No such file", refused)
+
+    def test_dollars_are_no_formulas(self):
+        for text in self.shown(self.hostile("a$\\q$b")):
+            self.assertIn("a$\\q$b", text)
+
+    def test_long_texts_are_cut(self):
+        for text in self.shown(self.hostile("x" * 100000)):
+            self.assertIn("x" * 50, text)
+            self.assertNotIn("x" * 1100, text)
+
+    def test_terminals_that_show_less(self):
+        path = self.write("a.json", synthetic.typical())
+        for encoding in "ascii", "latin-1":
+            environment = os.environ | {"PYTHONIOENCODING": encoding}
+            for line in ("compare", path), ("table", "--best", path):
+                result = subprocess.run([sys.executable, support.ROOT / "scripts" / line[0],
+                                         *line[1:]], capture_output=True, env=environment,
+                                        check=True)
+                self.assertIn("?", result.stdout.decode(encoding))
+
+    def test_words(self):
+        for name, part, found in (
+                ("nabla4/strided/march/separate/32x1", "strided/march", True),
+                ("nabla4/strided/march/separate/32x1", "march/separate/32x*", True),
+                ("nabla4/strided/march/separate/32x1", "/nabla4/", True),
+                ("nabla4/strided/march/separate/32x1", "", True),
+                ("nabla4/strided/march/separate/32x1", "nabla4/march", False),
+                ("nabla4/strided/march/separate/32x1", "nabla4/*/march", True),
+                ("nabla4/strided/march/separate/32x1", "nabla*/*march", False),
+                ("nabla4_interpolate/strided/march/inlined", "interpolate/", False),
+                ("nabla4_interpolate/strided/march/inlined", "*interpolate/", True),
+                ("a/b", "a/b/c", False)):
+            self.assertEqual(dump.has_words(name, part), found, (name, part))
+
+
+class Outputs(support.ScriptTest):
+    def test_nothing_else_is_touched(self):
+        path = self.write("a.json", synthetic.typical())
+        precious = self.folder / "precious"
+        precious.write_text("precious")
+        out, link = self.folder / "out.md", self.folder / "link.md"
+        (self.folder / "out.md.part").symlink_to("precious")
+        out.write_text("old")
+        out.chmod(0o640)
+        link.symlink_to("out.md")
+        self.run_script("compare", path, "--output", link)
+        self.assertEqual(precious.read_text(), "precious")
+        self.assertTrue(link.is_symlink() and (self.folder / "out.md.part").is_symlink())
+        self.assertIn("nabla4", out.read_text())
+        self.assertEqual(out.stat().st_mode & 0o777, 0o640)
+        os.mkfifo(self.folder / "pipe")
+        for kept in self.folder / "pipe", "/dev/null", self.folder:
+            self.assertIn("no regular file",
+                          self.run_script("report", path, "--output", kept, status=2))
+        self.assertIn("there is no folder", self.run_script(
+            "report", path, "--output", self.folder / "no/a.html", status=2))
+        self.assertIn("an input, too", self.run_script("compare", path, "--output", path, status=2))
+        self.assertEqual(len(list(self.folder.iterdir())), 6)
+
+    def test_ended_while_writing(self):
+        out = self.folder / "out"
+        out.write_text("old")
+        code = ("import os, sys; sys.path.insert(0, sys.argv[1])\n"
+                "from icobench import command\n"
+                "def main():\n"
+                "    with command.replacement(sys.argv[2]) as file:\n"
+                "        file.write(b'half')\n"
+                "        os.kill(os.getpid(), int(sys.argv[3]))\n"
+                "command.run(main)")
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+            line = [sys.executable, "-c", code, support.ROOT / "scripts", out, str(int(number))]
+            result = subprocess.run(line, capture_output=True, text=True, check=False)
+            self.assertEqual((result.returncode, result.stderr), (128 + number, ""))
+            self.assertEqual(out.read_text(), "old")
+            self.assertEqual([path.name for path in self.folder.iterdir()], ["out"])
+
+
 class AllScripts(support.ScriptTest):
+    def test_what_is_no_file(self):
+        os.mkfifo(self.folder / "pipe")
+        for path in self.folder / "pipe", "/dev/zero":
+            for line in (("compare",), ("table", "--best"), ("plot", "tuning", "--output", "a.svg"),
+                         ("plot", "rates", "--output", "a.svg"), ("report", "--output", "a.html")):
+                self.assertIn(f"{path}: is no regular file",
+                              self.run_script(*line, path, status=2, timeout=60))
+
     def test_bad_dumps_leave_no_output(self):
         cut = self.write("cut.json", json.dumps(synthetic.typical())[:1000])
         out = self.folder / "out.svg"

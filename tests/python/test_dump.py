@@ -48,6 +48,15 @@ class Reading(support.ScriptTest):
         self.refuses("[]", "not a dump")
         self.refuses("3", "not a dump")
         self.refuses("[" * 100000, "not valid JSON")
+        for depth, word in (64, "not a dump"), (65, "nested too deep"), (10 ** 6, "nested too deep"):
+            self.refuses("[" * depth + '"]"' + "]" * depth, word)
+        nested = {"schema": dump.VERSION, "complete": json.loads("[" * 100 + "]" * 100)}
+        self.refuses(nested, "nested too deep")
+        self.refuses('"' + "\\\\" * 10 ** 6, "not valid JSON")  # in a moment
+        with open(self.folder / "huge.json", "wb") as file:
+            file.truncate(2 ** 28 + 1)
+        with self.assertRaisesRegex(command.BadInput, "larger than 256 MiB"):
+            dump.read(self.folder / "huge.json")
         self.refuses('{"schema": "icobench-dump-1"}', "icobench-dump-1")
         self.refuses(text.replace('"levels": 80', '"levels": NaN', 1), "NaN")
         self.refuses(text.replace('"levels": 80', '"levels": 1e999', 1), "1e999")

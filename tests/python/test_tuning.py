@@ -82,12 +82,16 @@ class Tuning(support.ScriptTest):
 
         good = self.journal(search())
         self.assertIn("'odd'", refused(good, "--variant", "odd"))
+        self.assertIn("'abla4'", refused(good, "--variant", "abla4"))
         self.assertIn("different axes", refused(good, "--x", "levels"))
         self.assertIn("no measurements", refused(self.journal([])))
         self.assertIn("schema", refused(self.write("d.json", "{}\n")))
         self.assertIn("line 2: status", refused(self.journal([trial("32", 1, status="odd")])))
         self.assertIn("line 7: not valid JSON", refused(self.journal(search(), "{\n")))
         self.assertIn("default", refused(self.journal([trial("32", 1)])))
+        deep = json.loads("[" * 100 + "]" * 100)
+        self.assertIn("line 2: not valid JSON: is nested too deep",
+                      refused(self.journal([trial(DEFAULT, 1, odd=deep)])))
         self.assertIn("No such file", refused("absent.jsonl"))
         former = self.journal(search() + [trial("32,adjacent", 1), trial("32,stores=cached", 1)])
         self.assertIn("'adjacent' is no choice", refused(former))
