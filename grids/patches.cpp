@@ -10,7 +10,7 @@
 namespace icobench {
 namespace {
 
-constexpr index_t least_side = 12;
+constexpr index_t least_side = 12, pieces_at_most = 100;
 
 // Steps from vertex to vertex over edges and cells.
 class walker {
@@ -280,7 +280,10 @@ class finder {
       }
       r.give_back();
     }
-    if (!best || best->nj < least_side) { return std::nullopt; }
+    if (!best || best->nj < least_side ||
+        best->vertices.size() < std::size_t(g_.vertices / pieces_at_most)) {
+      return std::nullopt;
+    }
     for (const index_t v : best->vertices) { taken_[std::size_t(v)] = true; }
     return best;
   }

@@ -28,8 +28,8 @@ struct patch {
 // five rectangles of twice as many rows as columns, which meet at vertices of five edges; on a
 // sphere RnBk they have all vertices but two. A torus is one. Elsewhere each one grows, as long as
 // it can on any side, around the vertex that is farthest from what ends patches: boundaries,
-// vertices that have not six cells, other patches. Patches of fewer than 12 columns or rows are
-// none: their points are nearly all at seams.
+// vertices that have not six cells, other patches. Fewer than 12 columns or rows are no patch,
+// since nearly all of their points are at seams, nor is less than a hundredth of the grid.
 std::vector<patch> find_patches(const grid&);
 
 // A grid with the slots of its tables in the order of the closed forms inside patches, and where
