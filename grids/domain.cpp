@@ -56,12 +56,13 @@ std::vector<index_t> entities_of(const rectangle& r, index_t nx, index_t per_ver
 domain torus_domain(const grid& g, const chain& c, index_t halo) {
   const torus_shape t = *g.shape;
   if (const index_t most = largest_halo(t, c); halo > most) {
-    throw input_error(
-        g.name + ": a halo of " + std::to_string(halo) + " leaves nothing of a torus of " +
-        std::to_string(t.nx) + " x " + std::to_string(t.ny) + " vertices to compute for " +
-        std::string(c.name) +
-        (most > 0 ? "; the largest halo that fits is " + std::to_string(most)
-                  : "; no halo fits, halo 0 computes across the seam (indirect access only)"));
+    throw input_error(g.name + ": a halo of " + std::to_string(halo) +
+                      " leaves nothing of a torus of " + std::to_string(t.nx) + " x " +
+                      std::to_string(t.ny) + " vertices to compute for " + std::string(c.name) +
+                      (most > 0 ? "; the largest halo that fits is " + std::to_string(most) +
+                                      ", halo 0 always does"
+                                : "; only halo 0 fits") +
+                      " (it computes across the seam, without strided access)");
   }
   domain result;
   for (const stage s : c.stages) {

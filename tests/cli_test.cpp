@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -241,7 +242,7 @@ TEST_F(cli, bad_grids) {
   refuses(grid("torus:"), {"torus:NXxNY"});
   refuses(grid("torus:12x9", {"--halo", "5"}), {"halo of 5", "12 x 9", "largest", "is 4"});
   refuses(grid("torus:12x9", {"--halo", "-1"}), {"--halo"});
-  refuses(grid("torus:4x3"), {"halo of 2", "4 x 3", "largest", "is 1"});
+  refuses(grid("torus:4x3"), {"halo of 2", "4 x 3", "largest", "is 1", "halo 0 always does"});
   refuses(grid(path("nosuch.nc")), {path("nosuch.nc"), "no such file"});
   refuses(grid(path("")), {"not a regular file"});
   std::ofstream(path("text.nc")) << "not a grid";
@@ -856,8 +857,80 @@ TEST_F(cli, data_torus_too_small_for_default_halo) {
   refuses({BENCH_NABLA4, "--backend", "cpu", "--grid", data_grid(name)},
           {name, "halo of 2", "largest", "is 1"});
   // Of the cells of a torus of 4 x 3 vertices, none is left without the outer ones' cells.
-  refuses({BENCH_ALL, "--backend", "cpu", "--grid", data_grid(name)},
-          {name, "halo of 2", "gradient_divergence; no halo fits"});
+  refuses({BENCH_ALL, "--backend", "cpu", "--grid", data_grid(name), "--halo", "3"},
+          {name, "halo of 3", "all chains run with --halo 0"});
+}
+
+TEST_F(cli, chains_that_cannot_run_on_a_grid_are_skipped) {
+  refuses({BENCH_ALL, "--backend", "cpu", "--grid", "torus:4x3", "--halo", "3"},
+          {"halo of 3", "all chains run with --halo 0"});
+  const outcome some = run({BENCH_ALL, "--backend", "cpu", "--grid", "torus:4x3", "--verify-only"});
+  EXPECT_EQ(some.status, 0);
+  EXPECT_NE(some.err.find("all chains run with --halo 0"), std::string::npos) << some.err;
+  std::set<std::string> verified, skipped;
+  for (const json& r : records_of({BENCH_ALL, "--backend", "cpu", "--grid", "torus:4x3", "--halo",
+                                   "1", "--levels", "2", "--verify-only"})) {
+    if (r.at("status") == "verified") { verified.insert(r.at("chain")); }
+    if (r.at("status") != "skipped") { continue; }
+    skipped.insert(r.at("chain"));
+    EXPECT_NE(r.at("reason").get<std::string>().find("halo 0 fits"), std::string::npos) << r;
+  }
+  EXPECT_TRUE(verified.contains("nabla4"));
+  EXPECT_TRUE(skipped.contains("gradient_divergence"));
+  for (const json& r : records_of({BENCH_ALL, "--backend", "cpu", "--grid", "torus:4x3", "--halo",
+                                   "0", "--levels", "2", "--verify-only"})) {
+    EXPECT_EQ(r.at("status"), r.at("access") == "indirect" ? "verified" : "skipped") << r;
+  }
+}
+
+// Sets a limit of the address space for what it starts while it lives.
+class address_space {
+ public:
+  explicit address_space(rlim_t bytes) {
+    getrlimit(RLIMIT_AS, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_AS, &limit);
+  }
+  ~address_space() { setrlimit(RLIMIT_AS, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(cli, problems_too_large_are_refused_at_once) {
+  const auto start_of_all = std::chrono::steady_clock::now();
+  refuses(nabla4({"--backend", "cpu", "--grid", "torus:10000x10000"}),
+          {"torus:10000x10000 with 80 levels", "nabla4 needs", "GB of the host's memory",
+           "GB are free", "--levels"});
+  EXPECT_LT(std::chrono::steady_clock::now() - start_of_all, std::chrono::seconds(5));
+#if !defined(__SANITIZE_ADDRESS__)  // which takes terabytes of addresses
+  const address_space limit(rlim_t(2) << 30);
+  refuses(nabla4({"--backend", "cpu", "--grid", "torus:600x500"}), {"GB are free"});
+  const outcome tables = run({ICOBENCH_GRID, "tables", "torus:10000x10000"});
+  EXPECT_EQ(tables.status, 2) << tables.err;
+  EXPECT_NE(tables.err.find("memory"), std::string::npos) << tables.err;
+  // What is measured beside a small problem fits, too.
+  const json records = records_of(
+      nabla4({"--backend", "cpu", "--grid", "torus:20x16", "--levels", "5", "--budget", "0.01"}));
+  for (const json& r : records) { EXPECT_EQ(r.at("status"), "ok") << r; }
+#endif
+}
+
+// Whatever goes on: a large problem is made, its reference computed, variants verified.
+TEST_F(cli, interrupts_are_answered_within_a_second) {
+  using namespace std::chrono_literals;
+  for (const auto wait : {300ms, 1200ms, 3000ms}) {
+    SCOPED_TRACE(wait.count());
+    const pid_t child = start(nabla4({"--backend", "cpu", "--grid", "torus:700x600", "--levels",
+                                      "40", "--dump", path("dump.json")}));
+    std::this_thread::sleep_for(wait);
+    const auto then = std::chrono::steady_clock::now();
+    kill(child, SIGINT);
+    const outcome o = finish(child);
+    EXPECT_LT(std::chrono::steady_clock::now() - then, 2s);  // tests run side by side
+    EXPECT_TRUE(o.status == 130 || o.status == -SIGINT) << o.status << o.err;
+    EXPECT_FALSE(fs::exists(path("dump.json")));
+  }
 }
 
 TEST_F(cli, data_grids_without_torus) {

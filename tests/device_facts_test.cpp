@@ -38,6 +38,15 @@ TEST(facts, a_device_by_index_name_or_uuid) {
   EXPECT_EQ(choose_among(machine(), "GPU-99000000-0000"), 2);
 }
 
+// A part of a GPU (MIG), whatever the runtime calls it.
+TEST(facts, a_part_of_a_device) {
+  std::vector<gpu::device_facts> devices = machine();
+  EXPECT_EQ(choose_among(devices, "MIG-12ff"), 1);
+  devices[2].uuid = "MIG-99000000-0000";
+  EXPECT_EQ(choose_among(devices, "MIG-99000000-0000"), 2);
+  EXPECT_EQ(choose_among(devices, "GPU-9900"), 2);
+}
+
 TEST(facts, a_bad_choice_is_told_what_there_is) {
   EXPECT_NE(complaint("3").find("--device 3: no such device; there are: 0 Example H200 (GPU-12ab"),
             std::string::npos);

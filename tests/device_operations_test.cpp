@@ -290,13 +290,14 @@ TEST(ceilings, kernels_are_right) {
     for (const std::size_t count : {1u, 10007u}) {
       ceiling_work work(*device, ops_of(*device), count);
       std::vector<measurement> all = work.memory(precision::float64);
-      for (auto more : {work.memory(precision::float32), work.caches()}) {
+      for (auto more : {work.memory(precision::float32), work.caches(), work.read_ways(),
+                        work.write_ways(), work.copy_ways(), work.triad_ways()}) {
         all.insert(all.end(), more.begin(), more.end());
       }
       all.push_back(work.arithmetic(precision::float64));
       all.push_back(work.arithmetic(precision::float32));
       // Arrays that are smaller than the part of the L2 cache that is read show nothing of it.
-      if (device->backend() == "simt") { EXPECT_EQ(all.size(), count == 1 ? 15u : 17u); }
+      if (device->backend() == "simt") { EXPECT_EQ(all.size(), count == 1 ? 41u : 43u); }
       for (const measurement& m : all) {
         m.run();
         EXPECT_EQ(m.check(), "") << m.name;

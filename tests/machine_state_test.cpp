@@ -31,7 +31,7 @@ TEST(MachineRecord, WhatIsUnknownIsNull) {
   EXPECT_EQ(machine_record().to_json(), nullptr);
   EXPECT_FALSE(machine_record().throttled() || machine_record().unstable());
   const json j = record_of({{}}).to_json();
-  EXPECT_EQ(j.size(), 6u);
+  EXPECT_EQ(j.size(), 7u);
   for (const auto& [name, value] : j.items()) { EXPECT_TRUE(value.is_null()) << name; }
 }
 
@@ -65,6 +65,44 @@ TEST(MachineRecord, OnlyReasonsThatSlowAreThrottling) {
   EXPECT_TRUE(r.throttled());
   EXPECT_EQ(r.to_json()["throttle_reasons"], json({"gpu_idle", "sw_power_cap"}));
   EXPECT_EQ(record_of({with_reasons({})}).to_json()["throttle_reasons"], json::array());
+}
+
+// 1965 of 1980 MHz is no news, the memory's clock is, and a sample among many is none.
+TEST(MachineRecord, OnlyWhatTimesTellIsThrottling) {
+  const auto capped = [](double mhz, double memory_mhz) {
+    machine_sample s = with_reasons({{"sw_power_cap", true}});
+    s.clock_mhz = mhz;
+    s.memory_clock_mhz = memory_mhz;
+    return s;
+  };
+  const auto judged = [](const std::vector<machine_sample>& samples) {
+    machine_record r = record_of(samples);
+    r.judge_by(1980e6, 3201e6);
+    return r;
+  };
+  EXPECT_FALSE(judged({capped(1965, 3201)}).throttled());
+  EXPECT_EQ(judged({capped(1965, 3201)}).to_json()["slowed"], nullptr);
+  EXPECT_TRUE(judged({capped(1755, 3201)}).throttled());
+  EXPECT_TRUE(judged({capped(1980, 2619)}).throttled());
+  machine_sample free = at_clock(990);  // no reason that slows: somebody locked the clocks
+  free.throttle_reasons.emplace();
+  EXPECT_FALSE(judged({free}).throttled());
+  std::vector<machine_sample> many(19, capped(1980, 3201));
+  many.push_back(capped(990, 3201));
+  EXPECT_FALSE(judged(many).throttled());
+  EXPECT_FALSE(judged(many).unstable());
+  many.push_back(capped(1188, 1600.5));
+  many.push_back(capped(1188, 1600.5));
+  machine_record r = judged(many);
+  EXPECT_TRUE(r.throttled());
+  EXPECT_TRUE(r.unstable());
+  EXPECT_DOUBLE_EQ(r.to_json()["slowed"]["share"], 3. / 22);
+  EXPECT_DOUBLE_EQ(r.to_json()["slowed"]["clock"], 0.5);
+  EXPECT_DOUBLE_EQ(r.to_json()["slowed"]["memory_clock"], 0.5);
+  r.forget();
+  EXPECT_EQ(r.to_json(), nullptr);
+  r.add(capped(1965, 3201));  // the highest clocks are still known
+  EXPECT_FALSE(r.throttled());
 }
 
 TEST(MachineRecord, ClocksThatMoveAreUnstable) {

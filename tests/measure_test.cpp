@@ -126,6 +126,24 @@ TEST_F(measure, meanwhile_is_called_in_each_batch) {
   EXPECT_EQ(s.result().seconds.size(), 30u);
 }
 
+TEST_F(measure, a_sampler_begins_anew_with_what_is_left_of_the_budget) {
+  sampling rules;
+  rules.cache = cache_mode::warm;
+  rules.budget_seconds = 0.02;
+  rules.min_samples = rules.max_samples = 1000000;
+  sampler s(
+      *cpu_, [] { wait(std::chrono::microseconds(1000)); }, rules);
+  while (!s.done()) { s.step(); }
+  EXPECT_FALSE(s.stopped_by_precision());
+  const double spent = s.spent();
+  s.restart();
+  EXPECT_FALSE(s.done());
+  EXPECT_TRUE(s.result().seconds.empty());
+  while (!s.done()) { s.step(); }
+  EXPECT_GT(s.spent(), spent);
+  EXPECT_LE(s.result().seconds.size(), 3u);  // one batch
+}
+
 TEST_F(measure, user_stops_a_sampler) {
   sampler s(*cpu_, [] {}, {});
   s.step();

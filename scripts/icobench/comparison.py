@@ -232,13 +232,17 @@ def ceilings_advice(dump):
     result = []
     for device in dump.devices().values():
         c = (device or {}).get("ceilings") or {}
-        if c and all(c.values()):
-            rates = ", ".join(f"{key} {1e-12 * c[key + '_bytes_per_second']:.2f}"
-                              for key in ("read", "triad", "copy", "write"))
+        keys = [f"{key}_bytes_per_second" for key in ("read", "triad", "copy", "write")]
+        if not all(c.get(key) for key in keys):
+            continue
+        unit, name, digits = (1e12, "TB/s", 2) if c[keys[0]] > 1e12 else (1e9, "GB/s", 0)
+        rates = ", ".join(f"{key.split('_')[0]} {c[key] / unit:.{digits}f}" for key in keys)
+        text = f"ceilings of {device['name']}: {rates} {name}"
+        if c["launch_seconds"]:  # not on a CPU
             flops = ", ".join(f"{key} {1e-12 * c[key + '_flops_per_second']:.1f}"
                               for key in ("double", "float"))
-            result.append(f"ceilings of {device['name']}: {rates} TB/s; {flops} Tflop/s; "
-                          f"{1e6 * c['launch_seconds']:.1f} µs a launch")
+            text += f"; {flops} Tflop/s; {1e6 * c['launch_seconds']:.1f} µs a launch"
+        result.append(text)
     return result
 
 

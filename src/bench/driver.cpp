@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <iostream>
 #include <list>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <sstream>
 #include <tuple>
@@ -20,6 +22,7 @@
 #include "src/bench/selection.hpp"
 #include "src/catalogue/tuning_table.hpp"
 #include "src/measure/statistics.hpp"
+#include "src/problem/memory.hpp"
 #include "src/support/interrupt.hpp"
 #include "src/support/printable.hpp"
 #include "src/support/run_program.hpp"
@@ -86,6 +89,7 @@ struct entry {
   std::size_t repetitions = 0;  // asked for; 0: filtered out
   std::vector<double> medians;
   std::size_t reported = 0;
+  bool can_run = true;  // on this grid
 };
 
 class driver {
@@ -112,17 +116,19 @@ class driver {
   void add_records(const variant&, const implementation&, const arrangement&);
   std::vector<arrangement> arrangements(const variant&, const implementation&) const;
   void collect();
+  void require_memory_of_chains();
+  void skip_chains();
   std::vector<launch> launches_for(const variant&, const implementation&, const std::string& text);
   void list() const;
   std::size_t choose_benchmarks();
   void measure();
   void finished(const record&);
+  void keep(const record&);
   void report_benchmarks();
   void report(benchmark::State&, entry&) const;
   void print_tables() const;
-  bool any_result() const;
-  void write_dump(bool complete);
   void write_last_dump();
+  void say_stopped();
 
   std::string program_;
   std::string_view chain_;
@@ -135,7 +141,10 @@ class driver {
   runner runner_;
   std::optional<tuning_table> tuning_;
   std::optional<dump_file> dump_;
-  json context_;
+  json context_, records_ = json::array();
+  std::map<const record*, std::size_t> places_;  // among those of the dump
+  bool any_result_ = false;
+  std::mutex writing_;  // the last four, see keep
   std::size_t finished_ = 0;
   bool said_untuned_ = false;
   bool chosen_format_;  // the user chose one of Google Benchmark's formats
@@ -148,7 +157,8 @@ void driver::choose_grid() {
                         ? "torus:150x129"
                         : "torus:594x514";
   }
-  workspace_.set_grid(load_grid(options_.grid));
+  require_memory_of_chains();
+  workspace_.load(options_.grid);
   for (const vertex_order o : options_.vertices) { require_order(workspace_.mesh(), o); }
 }
 
@@ -264,9 +274,6 @@ void driver::collect() {
         }
       }
     }
-    // Says now what would fail later: a halo too large for the grid, for example.
-    const chain& c = *find_chain(v.info.chain);
-    make_domain(workspace_.mesh(), c, workspace_.halo(c));
   }
   for (const std::string& part : options_.variants) {
     if (std::none_of(entries_.begin(), entries_.end(),
@@ -284,7 +291,74 @@ void driver::collect() {
     return std::tuple(find_chain(r.variant_->info.chain), i.precision_, i.backend, i.ordering_,
                       r.variant_->access_, i.layout_, r.vertices, r.rows);
   };
+  skip_chains();
   entries_.sort([&](const entry& a, const entry& b) { return key(a) < key(b); });  // stable
+}
+
+// Before the grid is made, which may take half a minute and all of the memory.
+void driver::require_memory_of_chains() {
+  const auto extents = extents_of(options_.grid);
+  if (!extents) { return; }
+  for (const chain& c : chain_table) {
+    const auto& all = registry::instance().variants();
+    const bool runs = std::any_of(all.begin(), all.end(), [&](const variant& v) {
+      return v.info.chain == c.name && wanted(v, chain_, options_.variants);
+    });
+    if (!runs) { continue; }
+    for (const std::string& backend : backends_) {
+      for (const precision p : options_.precisions) {
+        require_memory(workspace_.device(backend), options_.grid, *extents, c, options_.levels, p,
+                       need_of(*extents));
+      }
+    }
+  }
+}
+
+// Chains of which the grid leaves nothing to compute: an error if that is all of them. A halo that
+// all can run with is named.
+void driver::skip_chains() {
+  std::vector<const chain*> asked;
+  std::string first;
+  std::size_t skipped = 0;
+  for (const chain& c : chain_table) {
+    const auto is_of_chain = [&](const entry& e) {
+      return e.result.variant_->info.chain == c.name;
+    };
+    if (std::none_of(entries_.begin(), entries_.end(), is_of_chain)) { continue; }
+    asked.push_back(&c);
+    try {
+      make_domain(workspace_.mesh(), c, workspace_.halo(c));
+    } catch (const input_error& error) {
+      if (skipped++ == 0) { first = error.what(); }
+      for (entry& e : entries_) {
+        if (!is_of_chain(e)) { continue; }
+        e.can_run = false;
+        e.result.status_ = status::skipped;
+        e.result.reason = error.what();
+      }
+    }
+  }
+  if (skipped == 0) { return; }
+  const auto all_run_with = [&](index_t halo) {
+    return std::all_of(asked.begin(), asked.end(), [&](const chain* c) {
+      try {
+        make_domain(workspace_.mesh(), *c, halo);
+        return true;
+      } catch (const input_error&) { return false; }
+    });
+  };
+  for (index_t halo = 3; asked.size() > 1 && halo >= 0; --halo) {
+    if (all_run_with(halo)) {
+      first += "; all chains run with --halo " + std::to_string(halo);
+      break;
+    }
+  }
+  if (skipped < asked.size()) {
+    std::cerr << program_ << ": skipped " << skipped << " of " << asked.size()
+              << " chains: " << first << "\n";
+    return;
+  }
+  throw input_error(first);
 }
 
 void driver::list() const {
@@ -331,12 +405,14 @@ std::size_t driver::choose_benchmarks() {
 // Repetitions add samples to the record; each has a median of its own.
 void driver::measure() {
   for (std::size_t repetition = 0; !interrupted(); ++repetition) {
-    std::vector<record*> chosen;
+    std::vector<record*> chosen, skipped;
     for (entry& e : entries_) {
-      if (e.repetitions > repetition) { chosen.push_back(&e.result); }
+      if (e.repetitions <= repetition) { continue; }
+      (e.can_run ? chosen : skipped).push_back(&e.result);
     }
     if (chosen.empty()) { return; }
     finished_ = 0;
+    for (const record* r : skipped) { finished(*r); }
     runner_.run(chosen);
     for (entry& e : entries_) {
       if (e.repetitions > repetition) { e.medians.push_back(median(e.result.latest())); }
@@ -346,7 +422,8 @@ void driver::measure() {
 
 void driver::finished(const record& r) {
   if (r.status_ == status::wrong) {
-    std::cerr << r.name() << ": " << r.reason << "; the first:\n";
+    std::cerr << r.name() << ": " << r.reason
+              << (r.verified.first.empty() ? "\n" : "; the first:\n");
     for (const wrong_point& w : r.verified.first) {
       std::cerr << "  " << info(w.f).name << ", " << to_string(info(w.f).on) << " " << w.entity
                 << ", level " << w.level << ": expected " << w.expected << ", got " << w.got
@@ -354,11 +431,27 @@ void driver::finished(const record& r) {
     }
   }
   ++finished_;
+  keep(r);
   if (!chosen_format_) {
     std::cout << "[" << finished_ << "/" << entries_.size() << "] " << summary(r) << "\n"
               << std::flush;
   }
-  if (dump_ && dump_->due() && any_result()) { write_dump(false); }
+  const std::lock_guard lock(writing_);
+  if (dump_ && dump_->due() && any_result_) { dump_->write(false, context_, records_); }
+}
+
+// For the dump, which another thread may write when the user interrupts.
+void driver::keep(const record& r) {
+  json written = to_json(r, workspace_.device(r.implementation_->backend).facts());
+  const std::lock_guard lock(writing_);
+  const std::size_t place = places_.try_emplace(&r, records_.size()).first->second;
+  if (place == records_.size()) {
+    records_.push_back(std::move(written));
+  } else {
+    records_[place] = std::move(written);
+  }
+  any_result_ = any_result_ || r.status_ == status::wrong || r.status_ == status::verified ||
+                !r.samples.seconds.empty();
 }
 
 // One benchmark is one iteration: sampling is ours, Google Benchmark is told the median.
@@ -394,32 +487,28 @@ void driver::print_tables() const {
   }
 }
 
-void driver::write_dump(bool complete) {
-  json records = json::array();
-  for (const entry& e : entries_) {
-    records.push_back(
-        to_json(e.result, workspace_.device(e.result.implementation_->backend).facts()));
-  }
-  dump_->write(complete, context_, records);
-}
-
-bool driver::any_result() const {
-  return std::any_of(entries_.begin(), entries_.end(), [](const entry& e) {
-    const status s = e.result.status_;
-    return s == status::wrong || s == status::verified || !e.result.samples.seconds.empty();
-  });
-}
-
 // A run that was stopped or refused before it had any result leaves an older dump as it is.
 void driver::write_last_dump() {
   const bool refused = std::any_of(entries_.begin(), entries_.end(),
                                    [](const entry& e) { return e.result.launch_refused; });
-  if ((interrupted() || refused) && !any_result()) {
+  const std::lock_guard lock(writing_);
+  if ((interrupted() || refused) && !any_result_) {
     std::cerr << program_ << ": there are no results, --dump " << options_.dump
               << " is not written\n";
     return;
   }
-  write_dump(!interrupted());
+  dump_->write(!interrupted(), context_, records_);
+}
+
+// When the user interrupts and nobody else answers.
+void driver::say_stopped() {
+  const std::lock_guard lock(writing_);
+  if (dump_ && any_result_) { dump_->write(false, context_, records_); }
+  if (dump_ && !any_result_) {
+    std::cerr << program_ << ": there are no results, --dump " << options_.dump
+              << " is not written\n";
+  }
+  std::cerr << program_ << ": stopped\n";
 }
 
 int driver::run() {
@@ -441,9 +530,11 @@ int driver::run() {
     benchmark::RunSpecifiedBenchmarks();
     return 0;
   }
-  catch_interrupts();
+  catch_interrupts([this] { say_stopped(); });
   context_ = make_context(arguments_, options_, workspace_, backends_);
+  for (const entry& e : entries_) { keep(e.result); }
   measure();
+  for (const entry& e : entries_) { keep(e.result); }  // energies came later
   if (dump_) { write_last_dump(); }
   if (!chosen_format_) { print_tables(); }  // they would break a format that programs read
   if (interrupted()) {

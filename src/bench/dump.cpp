@@ -5,6 +5,7 @@
 
 #include "src/catalogue/device_facts.hpp"
 #include "src/measure/ceilings.hpp"
+#include "src/measure/host_ceilings.hpp"
 #include "src/support/build_info.hpp"
 
 namespace icobench {
@@ -24,18 +25,26 @@ json describe_ceilings(const ceilings& c) {
           {"write_bytes_per_second", null_if_zero(c.write)},
           {"double_flops_per_second", null_if_zero(c.flops_double)},
           {"float_flops_per_second", null_if_zero(c.flops_float)},
-          {"launch_seconds", null_if_zero(c.launch_seconds)}};
+          {"launch_seconds", null_if_zero(c.launch_seconds)},
+          {"ways", c.ways}};
+}
+
+json describe_huge_pages(const ceilings& c) {
+  const std::string setting = host_ceiling_work::huge_page_setting();
+  return {{"setting", setting.empty() ? json(nullptr) : json(setting)},
+          {"share", c.huge_page_share ? json(*c.huge_page_share) : json(nullptr)}};
 }
 
 json describe_device(workspace& w, const std::string& backend, bool timed) {
   const gpu::device_facts f = w.device(backend).facts();
-  const bandwidth copy = timed ? w.memory_bandwidth(backend) : bandwidth{};
+  const ceilings c = timed ? w.device_ceilings(backend) : ceilings{};
   const machine_monitor* monitor = w.monitor(backend);
   json j = to_json(f);
-  j.update(json{{"copy_bytes_per_second", null_if_zero(copy.copy)},
-                {"copy_bytes", null_if_zero(copy.copy_bytes)},
+  j.update(json{{"copy_bytes_per_second", null_if_zero(c.copy)},
+                {"copy_bytes", null_if_zero(c.bytes)},
                 {"empty_interval_seconds", null_if_zero(timed ? w.empty_interval(backend) : 0)},
-                {"ceilings", timed ? describe_ceilings(w.device_ceilings(backend)) : json(nullptr)},
+                {"ceilings", timed ? describe_ceilings(c) : json(nullptr)},
+                {"huge_pages", timed && backend == "cpu" ? describe_huge_pages(c) : json(nullptr)},
                 {"machine_state", w.machine_state(backend)},
                 {"lock_clocks_hint", monitor ? json(monitor->lock_clocks_hint()) : json(nullptr)}});
   return j;

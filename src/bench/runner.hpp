@@ -24,12 +24,16 @@ class runner {
  private:
   struct candidate {
     record* result;
+    resident_problem* resident;
     std::function<void()> work;
     sampler samples;
+    bool again = false;  // the clocks were low: it was timed once more
   };
   void run_group(const std::vector<record*>&);
   void prepare(record&);
-  bool verify(record&, resident_problem&, const plan&);
+  bool verify(record&, resident_problem&, const std::function<void()>& run);
+  void verify_again(candidate&);
+  bool worth_repeating(const candidate&) const;
   void measure_candidates();
   void finish(candidate&);
 

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include <icobench/grids/grid_file.hpp>
+
 #include "src/catalogue/device_facts.hpp"
+#include "src/problem/memory.hpp"
 #include "src/rtc/compiler.hpp"
+#include "src/support/memory.hpp"
 
 namespace icobench {
 
@@ -17,17 +21,9 @@ workspace::opened_device& workspace::opened(const std::string& backend) {
   return d;
 }
 
-const bandwidth& workspace::memory_bandwidth(const std::string& backend) {
-  opened_device& d = opened(backend);
-  if (d.memory_bandwidth.copy == 0) { d.memory_bandwidth = measure_bandwidth(*d.device); }
-  return d.memory_bandwidth;
-}
-
 const ceilings& workspace::device_ceilings(const std::string& backend) {
   opened_device& d = opened(backend);
-  if (!d.measured_ceilings) {
-    d.measured_ceilings = measure_ceilings(*d.device, memory_bandwidth(backend).copy);
-  }
+  if (!d.measured_ceilings) { d.measured_ceilings = measure_ceilings(*d.device); }
   return *d.measured_ceilings;
 }
 
@@ -44,10 +40,26 @@ double workspace::empty_interval(const std::string& backend) {
   return d.empty_interval;
 }
 
+void workspace::load(const std::string& grid) {
+  if (const auto extents = extents_of(grid)) {
+    const double needed = need_of(*extents);
+    const std::size_t left = available_memory();
+    if (needed > double(left)) {
+      throw input_error(grid + ": needs " + gigabytes(needed) + " of memory, " +
+                        gigabytes(double(left)) + " are free");
+    }
+  }
+  set_grid(load_grid(grid));
+}
+
 const problem& workspace::problem_for(const chain& c, precision p) {
   if (!problem_ || problem_->chain_ != &c || problem_->precision_ != p) {
     drop_residents();
     problem_.reset();  // before the next one is made: both may not fit
+    for (const auto& [backend, opened] : devices_) {
+      if (!opened.device) { continue; }
+      require_memory(*opened.device, grid_->name, extents_of(*grid_), c, options_.levels, p);
+    }
     problem_ = std::make_unique<problem>(make_problem(grid_, c, options_.levels, halo(c), p));
     compute_reference(*problem_);
     traffic_ = count_traffic(*problem_);
@@ -71,13 +83,10 @@ resident_problem& workspace::resident(const std::string& backend, const arrangem
 
 bool workspace::has_room_for(const std::string& backend, const arrangement& a) {
   if (residents_.empty() || find_resident(backend, a)) { return true; }
-  std::size_t sum = 0, largest = 0;
-  for (const placed& r : residents_) {
-    sum += r.problem->bytes();
-    largest = std::max(largest, r.problem->bytes());
-  }
-  // The other half is for the copies that measure the bandwidth, and for others.
-  return sum + largest <= device(backend).facts().memory_bytes / 2;
+  std::size_t largest = 0;
+  for (const placed& r : residents_) { largest = std::max(largest, r.problem->bytes()); }
+  // The other half is for the arrays that measure the bandwidth, and for others.
+  return largest <= free_memory(device(backend)) / 2;
 }
 
 }  // namespace icobench

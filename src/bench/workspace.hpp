@@ -25,7 +25,6 @@ class workspace {
 
   // Opens a device; throws gpu::device_error.
   gpu::device& device(const std::string& backend) { return *opened(backend).device; }
-  const bandwidth& memory_bandwidth(const std::string& backend);
   const ceilings& device_ceilings(const std::string& backend);
   double small_copy(const std::string& backend, std::size_t bytes);
   double empty_interval(const std::string& backend);
@@ -38,6 +37,8 @@ class workspace {
     return opened(backend).machine_state;
   }
 
+  // Makes or reads a grid. Throws input_error where memory is too small for it.
+  void load(const std::string& grid);
   void set_grid(grid g) { grid_ = std::make_shared<const grid>(std::move(g)); }
   const grid& mesh() const { return *grid_; }
   index_t halo(const chain& c) const { return options_.halo.value_or(default_halo(*grid_, c)); }
@@ -57,7 +58,6 @@ class workspace {
     std::unique_ptr<gpu::device> device;
     std::unique_ptr<machine_monitor> monitor;
     std::string machine_state;
-    bandwidth memory_bandwidth;
     std::optional<ceilings> measured_ceilings;
     double empty_interval = 0;
     std::map<std::size_t, double> small_copies;

@@ -21,9 +21,12 @@ bool means(const std::string& choice, const gpu::device_facts& d) {
   if (choice.find_first_not_of("0123456789") == choice.npos) {
     return choice == std::to_string(d.index);
   }
-  const std::string wanted = lower(choice), uuid = lower(d.uuid);
-  return lower(d.name).find(wanted) != wanted.npos || uuid.starts_with(wanted) ||
-         uuid.starts_with("gpu-" + wanted);
+  const std::string wanted = lower(choice);
+  const auto digits = [](const std::string& uuid) {
+    return uuid.starts_with("gpu-") || uuid.starts_with("mig-") ? uuid.substr(4) : uuid;
+  };
+  return lower(d.name).find(wanted) != wanted.npos ||
+         (!d.uuid.empty() && digits(lower(d.uuid)).starts_with(digits(wanted)));
 }
 
 std::string describe(const gpu::device_facts& d) {

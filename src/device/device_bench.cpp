@@ -73,7 +73,10 @@ device_bench::device_bench(device_options o, const std::vector<std::string>& arg
               {"device", to_json(facts)},
               {"empty_interval_seconds", times() ? json(empty_interval(*device_)) : json(nullptr)},
               {"machine_state", machine_state_}};
-  catch_interrupts();
+  catch_interrupts([this] {
+    const std::lock_guard lock(writing_);
+    if (dump_) { dump_->write(false, context_, records_); }
+  });
 }
 
 std::size_t device_bench::elements(std::size_t on_gpu) const {
@@ -114,6 +117,7 @@ void device_bench::add_times(const measurement& m, json& record,
 
 void device_bench::keep(json record) {
   std::cout << line(record) << "\n" << std::flush;
+  const std::lock_guard lock(writing_);
   records_.push_back(std::move(record));
   if (dump_ && dump_->due()) { dump_->write(false, context_, records_); }
 }
@@ -149,6 +153,7 @@ void device_bench::measure(std::vector<measurement> all) {
       keep(std::move(c->record));
       continue;
     }
+    c->machine.judge_by(device_->facts().clock_hz, device_->facts().memory_clock_hz);
     c->samples.emplace(*device_, m.run, options_.sampling_, [this, here = c.get()] {
       if (monitor_) { here->machine.add(monitor_->read()); }
     });
@@ -217,7 +222,10 @@ double device_bench::rate(const std::string& name) {
 }
 
 int device_bench::finish() {
-  if (dump_) { dump_->write(!interrupted(), context_, records_); }
+  if (dump_) {
+    const std::lock_guard lock(writing_);
+    dump_->write(!interrupted(), context_, records_);
+  }
   if (interrupted()) { return 130; }
   return failures_ > 0 ? 1 : 0;
 }

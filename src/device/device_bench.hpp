@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -70,6 +71,7 @@ class device_bench {
   std::unique_ptr<machine_monitor> monitor_;
   std::optional<dump_file> dump_;
   json context_, records_ = json::array();
+  std::mutex writing_;  // records and dump, which a thread writes when the user interrupts
   std::size_t failures_ = 0;
 };
 

@@ -112,6 +112,9 @@ void measure_ceilings(device_bench& bench) {
     copies.back().reference = "ceilings/runtime_copy";
   }
   bench.measure(std::move(copies));
+  std::vector<measurement> reads = work.read_ways();
+  for (measurement& m : reads) { m.reference = "ceilings/read/double"; }
+  bench.measure(std::move(reads));
   measure_as_others(bench, work, count);
   measure_launches(bench);
 }

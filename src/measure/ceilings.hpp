@@ -1,7 +1,10 @@
 // What a device can do at most: the ceilings against which stencils are held.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <icobench/chain.hpp>
@@ -21,7 +24,10 @@ class ceiling_work {
   // ceilings/read/double ...: read, write, copy, copy of the runtime, scale, add, triad.
   std::vector<measurement> memory(precision);
   // ceilings/copy_by_N/double: N elements a thread.
-  measurement copy_of(unsigned elements);
+  measurement copy_of(unsigned elements) { return compute_by(array_kernel::copy, elements); }
+  // Ways to read (blocks of a multiprocessor, loads in flight, order of blocks), write, copy and
+  // compute the triad (elements of a thread; the runtime), in double.
+  std::vector<measurement> read_ways(), write_ways(), copy_ways(), triad_ways();
   // ceilings/l2_read, ceilings/shared_read.
   std::vector<measurement> caches();
   // ceilings/multiply_add/double
@@ -35,8 +41,10 @@ class ceiling_work {
 
  private:
   measurement compute_measurement(array_kernel, precision);
+  measurement compute_by(array_kernel, unsigned elements);
+  measurement read(precision, const read_shape&);
   std::string largest_error(array_kernel, precision);
-  std::string sums_differ(double expected, double tolerance);
+  std::string sums_differ(std::size_t count, double expected, double tolerance);
   void prepare(precision);
 
   gpu::device& device_;
@@ -56,6 +64,9 @@ double sum_of_inputs(std::size_t count);
 
 // Those that a stencil meets. 0: unknown.
 struct ceilings {
+  std::map<std::string, std::string> ways{};  // which won: of "read", "write", "copy" and "triad"
+  std::size_t bytes = 0;                      // of each array
+  std::optional<double> huge_page_share{};    // of the host's arrays
   double read = 0, triad = 0, copy = 0, write = 0;  // bytes read and written [byte/s]
   double flops_double = 0, flops_float = 0;         // [1/s]
   double launch_seconds = 0;                        // from one of many empty kernels to the next
@@ -66,8 +77,10 @@ struct ceilings {
   double flops(precision p) const { return p == precision::float64 ? flops_double : flops_float; }
 };
 
-// `copy`: the bandwidth of a large copy, which has been measured. On the CPU nothing else is.
-ceilings measure_ceilings(gpu::device&, double copy);
+// Those of memory are the fastest of several ways, in the fastest of their samples: nothing that is
+// right is faster. On the CPU arithmetic and launches are unknown. Takes about a second; ends early
+// when the user interrupts.
+ceilings measure_ceilings(gpu::device&);
 
 // Seconds from one of many empty kernels to the next.
 double launch_interval(gpu::device&, const operations&);

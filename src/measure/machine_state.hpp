@@ -55,22 +55,35 @@ class machine_monitor {
 class machine_record {
  public:
   void add(const machine_sample&);
+  void forget();
+  // The highest clocks of the device [Hz]; 0: the highest of the samples stand for them.
+  void judge_by(double clock_hz, double memory_clock_hz);
 
-  // The clocks were lowered for a reason that slows in one sample at least.
+  // The clocks were lowered for a reason that slows, by so much that times tell (the memory's by
+  // 1 %, the multiprocessors' by 5 %), in a tenth of the samples at least.
   bool throttled() const;
-  // The clock moved by more than 5 % of its median.
+  // The clock was further than 5 % from its median in a tenth of the samples at least.
   bool unstable() const;
 
-  // {"clock_mhz": [least, median, most], ..., "throttle_reasons": [...], "joules_per_run": ...},
-  // null where unknown; null as a whole without samples.
+  // {"clock_mhz": [least, median, most], ..., "throttle_reasons": [...], "slowed": {...},
+  // "joules_per_run": ...}, null where unknown; null as a whole without samples.
   nlohmann::ordered_json to_json() const;
 
   std::optional<double> joules_per_run;  // measured apart, when the device did nothing else
 
  private:
   std::vector<double> clock_mhz_, memory_clock_mhz_, temperature_c_, power_w_;
+  // Those below the highest clocks for a reason that slows: their share, and the least of their
+  // clocks relative to the highest.
+  struct slowdown {
+    double share = 0, clock = 1, memory_clock = 1;
+  };
+  slowdown find_slowdown() const;
+
   std::optional<std::vector<clock_reason>> throttle_reasons_;  // each once
-  bool empty_ = true;
+  std::vector<machine_sample> capped_;                         // with a reason that slows
+  double highest_mhz_ = 0, highest_memory_mhz_ = 0;
+  std::size_t count_ = 0;
 };
 
 }  // namespace icobench

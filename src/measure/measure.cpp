@@ -39,6 +39,11 @@ void sampler::step() {
   if (!result_.seconds.empty()) { result_.stopped_by = rule_met(); }
 }
 
+void sampler::restart() {
+  result_ = {};
+  warm_ = false;
+}
+
 void sampler::warm_up() {
   const auto nothing = [] {};
   double spent = 0, shortest = shortest_sample;
@@ -94,20 +99,6 @@ double copy_bandwidth_of(gpu::device& device, std::size_t bytes_moved, const sam
                            device, [&] { device.copy(to.data(), from.data(), bytes); }, s)
                            .seconds;
   return 2 * double(bytes) / median(seconds);
-}
-
-bandwidth measure_bandwidth(gpu::device& device) {
-  const gpu::device_facts facts = device.facts();
-  // Several times the last-level cache; more than 4 GiB teaches nothing new.
-  const std::size_t wanted = std::max<std::size_t>(8 * facts.cache_bytes, std::size_t(8) << 30);
-  bandwidth result;
-  result.copy_bytes = std::min(wanted, facts.memory_bytes / 8);
-  sampling s;
-  s.cache = cache_mode::warm;  // too large to stay in the cache
-  s.warm_up = 2;
-  s.min_samples = 11;
-  result.copy = copy_bandwidth_of(device, result.copy_bytes, s);
-  return result;
 }
 
 double empty_interval(gpu::device& device) {

@@ -38,6 +38,10 @@ class sampler {
   // Warms up at first, then takes a batch; ends when one of the rules of `sampling` is met.
   void step();
   void stop() { result_.stopped_by = "user"; }
+  // Begins anew, with what is left of the budget.
+  void restart();
+  double spent() const { return spent_; }  // of wall time [s]
+  bool stopped_by_precision() const { return result_.stopped_by == "precision"; }
   const sample_set& result() const { return result_; }
 
  private:
@@ -55,13 +59,6 @@ class sampler {
 
 // All samples of one piece of work at once.
 sample_set sample(gpu::device&, const std::function<void()>& work, const sampling&);
-
-// What this device's memory gives in this run, bytes read and written [byte/s].
-struct bandwidth {
-  double copy = 0;  // a large device-to-device copy
-  std::size_t copy_bytes = 0;
-};
-bandwidth measure_bandwidth(gpu::device&);
 
 // The copy bandwidth when only so many bytes are moved, cache state as in `sampling`.
 double copy_bandwidth_of(gpu::device&, std::size_t bytes_moved, const sampling&);

@@ -119,21 +119,25 @@ struct transposed_error {
   }
 };
 
-// Reads an array, pairs of elements at once, four pairs in flight. The sum of what a thread read is
-// what it writes.
-template <class T>
+// Reads an array, pairs of elements at once, `loads` pairs in flight; blocks read in turns, or each
+// a chunk of its own. The sum of what a thread read is what it writes.
+template <class T, unsigned loads>
 struct reads {
   const T* data;
   std::size_t count;
   double* sums;  // one a thread
+  bool in_chunks;
 
   template <class Thread>
   ICOBENCH_DEVICE void operator()(Thread& t) const {
-    constexpr unsigned loads = 4;
     const auto* const pairs = reinterpret_cast<const gpu::pair<T>*>(data);
-    const std::size_t n = count / 2, step = t.extent_x();
+    const std::size_t all = count / 2, blocks = t.grid_dim().x;
+    const std::size_t chunk = in_chunks ? (all + blocks - 1) / blocks : all;
+    const std::size_t begin = in_chunks ? t.block().x * chunk : 0;
+    const std::size_t n = begin + chunk < all ? begin + chunk : all;
+    const std::size_t step = in_chunks ? std::size_t(array_threads) : t.extent_x();
     T first = 0, second = 0;
-    std::size_t i = t.x();
+    std::size_t i = begin + (in_chunks ? t.thread().x : t.x());
     for (; i + (loads - 1) * step < n; i += loads * step) {
       gpu::pair<T> values[loads];
       ICOBENCH_UNROLL_ALL

@@ -16,6 +16,12 @@
 
 namespace icobench {
 
+// `loads` in flight: 4 or 8.
+struct read_shape {
+  unsigned blocks, loads = 4;
+  bool in_chunks = false;
+};
+
 enum class reduced { sum, minimum, maximum };
 
 // Everything is enqueued. Pointers are to device memory, of elements of the precision.
@@ -57,8 +63,12 @@ class operations {
   virtual void find_difference(gpu::device&, precision, const void* values, const double* expected,
                                std::size_t count, norms* result, const reduce_space&) const = 0;
 
-  // A sum for each thread of `blocks` blocks, see kernels.hpp.
-  virtual void read(gpu::device&, precision, unsigned blocks, const void* data, std::size_t count,
+  // The sum of weighted words, see weighted_word.
+  virtual void checksum(gpu::device&, const void* words, std::size_t count,
+                        unsigned long long* result, const reduce_space&) const = 0;
+
+  // A sum for each thread, see kernels.hpp.
+  virtual void read(gpu::device&, precision, const read_shape&, const void* data, std::size_t count,
                     double* sums) const = 0;
   // Each block reads block_elements of `data` in each repetition.
   virtual void read_l2(gpu::device&, unsigned blocks, const double* data, double* sums,

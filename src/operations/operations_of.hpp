@@ -138,10 +138,23 @@ class operations_of final : public operations {
     });
   }
 
-  void read(gpu::device& device, precision p, unsigned blocks, const void* data, std::size_t count,
-            double* sums) const override {
+  void checksum(gpu::device& device, const void* words, std::size_t count,
+                unsigned long long* result, const reduce_space& space) const override {
+    icobench::reduce<Backend>(device, weighted_word{static_cast<const std::uint32_t*>(words)},
+                              count, sum{}, result, space);
+  }
+
+  void read(gpu::device& device, precision p, const read_shape& shape, const void* data,
+            std::size_t count, double* sums) const override {
     with_precision(p, [&]<class T>() {
-      start(device, blocks, 0, device_kernels::reads<T>{static_cast<const T*>(data), count, sums});
+      const auto* const values = static_cast<const T*>(data);
+      if (shape.loads == 8) {
+        start(device, shape.blocks, 0,
+              device_kernels::reads<T, 8>{values, count, sums, shape.in_chunks});
+      } else {
+        start(device, shape.blocks, 0,
+              device_kernels::reads<T, 4>{values, count, sums, shape.in_chunks});
+      }
     });
   }
   void read_l2(gpu::device& device, unsigned blocks, const double* data, double* sums,

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include <icobench/errors.hpp>
+#include <icobench/gpu/host.hpp>
 #include <icobench/grids/blocks.hpp>
 #include <icobench/grids/tables.hpp>
 
@@ -137,6 +138,7 @@ resident_problem::resident_problem(gpu::device& device, const problem& p, const 
   } else {
     upload_fields<float>();
   }
+  checksums_ = checksums();
 }
 
 void resident_problem::make_strided() {
@@ -404,6 +406,68 @@ std::size_t resident_problem::bytes() const {
   for (const auto& b : tables_) { sum += b.bytes(); }
   for (const auto& [f, e] : expected_) { sum += e.values.bytes(); }
   return sum;
+}
+
+std::vector<std::pair<std::string, const gpu::buffer*>> resident_problem::memory_of_inputs() const {
+  std::vector<std::pair<std::string, const gpu::buffer*>> result;
+  for (const field f : inputs(*problem_.chain_)) {
+    const gpu::buffer& own = fields_[std::size_t(f)];
+    if (own.bytes() > 0) { result.emplace_back(info(f).name, &own); }
+  }
+  if (coefficients_.bytes() > 0) { result.emplace_back("coefficients", &coefficients_); }
+  for (const gpu::buffer& t : tables_) { result.emplace_back("a neighbour table", &t); }
+  return result;
+}
+
+std::vector<unsigned long long> resident_problem::checksums() const {
+  const auto memory = memory_of_inputs();
+  std::vector<unsigned long long> result(memory.size());
+  const operations* const ops =
+      device_.backend() == "simt" ? nullptr : find_operations(device_.backend());
+  if (!ops) {  // the host's memory
+    for (std::size_t n = 0; n < memory.size(); ++n) {
+      const weighted_word word{memory[n].second->as<const std::uint32_t>()};
+      const auto count = std::ptrdiff_t(memory[n].second->bytes() / sizeof(std::uint32_t));
+      unsigned long long sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+      for (std::ptrdiff_t i = 0; i < count; ++i) { sum += word(std::size_t(i)); }
+      result[n] = sum;
+    }
+    return result;
+  }
+  const reduce_space space(device_);
+  const gpu::buffer sums(device_, result.size() * sizeof(result[0]));
+  for (std::size_t n = 0; n < memory.size(); ++n) {
+    ops->checksum(device_, memory[n].second->data(),
+                  memory[n].second->bytes() / sizeof(std::uint32_t),
+                  sums.as<unsigned long long>() + n, space);
+  }
+  device_.download(result.data(), sums.data(), sums.bytes());
+  return result;
+}
+
+std::string resident_problem::changed_inputs() const {
+  const auto memory = memory_of_inputs();
+  const std::vector<unsigned long long> now = checksums();
+  std::string names;
+  for (std::size_t n = 0; n < now.size(); ++n) {
+    const std::string& name = memory[n].first;
+    if (now[n] == checksums_[n] || names.ends_with(name)) { continue; }
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return names;
+}
+
+// From a copy in the host's memory, so that the device needs no more than it has.
+void resident_problem::restore_inputs() {
+  gpu::host_device host("cpu");
+  const resident_problem intact(host, problem_, arrangement_);
+  const auto from = intact.memory_of_inputs();
+  const auto to = memory_of_inputs();
+  for (std::size_t n = 0; n < to.size(); ++n) {
+    device_.upload(to[n].second->data(), from[n].second->data(), to[n].second->bytes());
+  }
+  checksums_ = checksums();
 }
 
 void resident_problem::poison_outputs() {

@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <icobench/gpu/device.hpp>
@@ -72,6 +74,12 @@ class resident_problem {
   // The same for what a roofline variant writes, see input_sums.
   verification verify_sums() const;
 
+  // Names what the chain reads and no longer is what was uploaded: "vn", "a neighbour table"; "" if
+  // all is. By checksums, which are made on the device.
+  std::string changed_inputs() const;
+  // Uploads it once more.
+  void restore_inputs();
+
  private:
   void make_strided();
   void make_indirect();
@@ -97,6 +105,8 @@ class resident_problem {
   template <class Value>
   raw_view upload_rows(layout, index_t slots, const std::vector<index_t>& row_id, Value);
   const index_t* upload_ids(const std::vector<index_t>&);
+  std::vector<std::pair<std::string, const gpu::buffer*>> memory_of_inputs() const;
+  std::vector<unsigned long long> checksums() const;
 
   // Expected values on the device, laid out as the result is.
   struct expectation {
@@ -114,6 +124,7 @@ class resident_problem {
   std::array<gpu::buffer, field_count> fields_;  // with levels
   gpu::buffer coefficients_;                     // fields without
   std::vector<gpu::buffer> tables_;
+  std::vector<unsigned long long> checksums_;      // of the inputs as they were uploaded
   mutable std::map<field, expectation> expected_;  // made when first needed
 };
 

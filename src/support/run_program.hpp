@@ -8,6 +8,7 @@
 
 #include <icobench/errors.hpp>
 
+#include "src/support/memory.hpp"
 #include "src/support/printable.hpp"
 
 namespace icobench {
@@ -20,6 +21,7 @@ int run_program(const std::string& name, const std::string& too_large, const Run
     std::cerr << name << ": " << printable(what) << "\n";
     return status;
   };
+  end_well_without_memory(name);
   try {
     const int status = run();
     std::cout.flush();

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "src/support/memory.hpp"
 #include "src/support/printable.hpp"
 
 namespace icobench {
@@ -19,6 +20,7 @@ inline int run_tool(CLI::App& app, int argc, char** argv) {
     std::cerr << app.get_name() << ": " << printable(what) << '\n';
     return 2;
   };
+  end_well_without_memory(app.get_name());
   app.require_subcommand(1);
   try {
     app.parse(argc, argv);

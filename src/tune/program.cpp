@@ -198,7 +198,7 @@ int run(const tune_options& o) {
     std::cout << "continuing " << o.journal << " with " << j.continued() << " measurements\n";
   }
   say_what_is_searched(probe.device(backend));
-  catch_interrupts();
+  catch_interrupts([] { std::cerr << program << ": stopped; the same command continues\n"; });
   const auto start = std::chrono::steady_clock::now();
   tuner t(o, backend, j);
   std::vector<outcome> outcomes;

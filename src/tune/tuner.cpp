@@ -7,7 +7,7 @@
 #include <limits>
 #include <set>
 
-#include <icobench/grids/grid_file.hpp>
+#include <icobench/grids/domain.hpp>
 
 #include "src/rtc/compiler.hpp"
 #include "src/support/interrupt.hpp"
@@ -62,7 +62,7 @@ tuner::measured_problem::measured_problem(const tune_options& o, std::string gri
   }
   quick.sampling_ = quickly(quick.sampling_);
   verifying.verify_only = true;
-  space.set_grid(load_grid(grid));
+  space.load(grid);
 }
 
 std::string tuner::target::name() const {
@@ -334,7 +334,14 @@ outcome tuner::tune(const variant& v, const implementation& i) {
                  .precision = std::string(to_string(i.precision_)),
                  .ordering = std::string(to_string(i.ordering_))};
   verified_.clear();
+  const chain& c = *find_chain(v.info.chain);
   for (measured_problem& p : problems_) {
+    try {
+      make_domain(p.space.mesh(), c, p.space.halo(c));
+    } catch (const input_error& nothing_to_compute) {
+      result.reason = nothing_to_compute.what();
+      return result;
+    }
     const trial of_default = measure(t, p, {i.defaults}, true).front();
     if (of_default.status != "ok") {
       result.reason = of_default.status + ", " + of_default.reason;

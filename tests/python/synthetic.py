@@ -54,7 +54,7 @@ def record(name, samples, launch="128", backend="cuda", precision="double", stat
 CEILINGS = {"read_bytes_per_second": 4.4e12, "triad_bytes_per_second": 4.2e12,
             "copy_bytes_per_second": 4.0e12, "write_bytes_per_second": 3.9e12,
             "double_flops_per_second": 3.3e13, "float_flops_per_second": 6.6e13,
-            "launch_seconds": 2e-6}
+            "launch_seconds": 2e-6, "ways": {"read": "ceilings/read/double/8_blocks_4_loads"}}
 
 
 def device_record(name, samples=None, status="ok", total=8e9, flops=0, **changes):

@@ -98,7 +98,7 @@ class Roofline(support.ScriptTest):
             self.assertIn(word, svg)
 
     def test_cpu_knows_only_a_copy(self):
-        ceilings = dict.fromkeys(synthetic.CEILINGS) | {"copy_bytes_per_second": 2e10}
+        ceilings = dict.fromkeys(synthetic.CEILINGS) | {"copy_bytes_per_second": 2e10, "ways": {}}
         path = self.write("s.json", self.stencils(ceilings))
         self.run_script("plot", "roofline", path, "--output", self.folder / "roofline.svg")
         path = self.write("t.json", synthetic.typical())

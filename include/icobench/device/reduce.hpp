@@ -123,6 +123,14 @@ struct difference_at {
   }
 };
 
+// Of 32-bit words: their sum with odd weights, which no change of a single one leaves as it was.
+struct weighted_word {
+  const std::uint32_t* words;
+  ICOBENCH_FUNCTION unsigned long long operator()(std::size_t i) const {
+    return words[i] * (2ull * i + 1);
+  }
+};
+
 enum class within_block { tree, shuffle };
 enum class across_blocks { two_passes, last_block, atomics };
 

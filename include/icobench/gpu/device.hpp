@@ -80,6 +80,8 @@ class device : public processor {
     return {f.architecture, f.multiprocessors, f.cache_bytes, f.shared_bytes_per_block,
             f.bulk_copies};
   }
+  // Memory that is not in use, by others either.
+  virtual std::size_t free_bytes() const { return facts().memory_bytes; }
   // That of `on`, or the first one.
   virtual stream_handle current_stream() const { return nullptr; }
 

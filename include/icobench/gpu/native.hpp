@@ -130,6 +130,11 @@ class device final : public launcher<gpu::device> {
   }
   std::string_view backend() const override { return native_backend::name; }
   device_facts facts() const override { return facts_; }
+  std::size_t free_bytes() const override {
+    std::size_t free = 0, total = 0;
+    check(ICOBENCH_GPU(MemGetInfo)(&free, &total), "free memory");
+    return free;
+  }
 
   void* allocate(std::size_t bytes, memory_kind kind) override {
     void* memory = nullptr;
@@ -314,7 +319,7 @@ class device final : public launcher<gpu::device> {
   ICOBENCH_GPU(Stream_t) current_ = nullptr;
 };
 
-// As the vendor's tools write it.
+// As the vendor's tools write it: a part of a GPU (MIG) is one of its own, as its name says.
 inline std::string uuid_of(int ordinal) {
 #if defined(__HIPCC__)
   hipUUID uuid{};  // hexadecimal digits
@@ -323,7 +328,8 @@ inline std::string uuid_of(int ordinal) {
 #else
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, ordinal), "device properties");
-  std::string text = "GPU-";
+  const bool part = std::string(properties.name).find(" MIG ") != std::string::npos;
+  std::string text = part ? "MIG-" : "GPU-";
   for (int n = 0; n < 16; ++n) {
     char digits[4];
     std::snprintf(digits, sizeof digits, "%s%02x", n == 4 || n == 6 || n == 8 || n == 10 ? "-" : "",
