@@ -322,6 +322,38 @@ grid make_sphere(sphere_shape shape) {
   return g;
 }
 
+bool is_numbered_by_bisection(const grid& g) {
+  if (g.cells % 4 != 0) { return false; }
+  index_t next_vertex = 0, next_edge = 0;
+  // Whether what is new in the row of four cells is all of the next ids, as many as there are.
+  const auto continues = [](std::vector<index_t> ids, index_t& next) {
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    for (const index_t id : ids) {
+      if (id < next) { continue; }
+      if (id != next++) { return false; }
+    }
+    return true;
+  };
+  for (index_t c = 0; c < g.cells; c += 4) {
+    std::vector<index_t> vertices, edges;
+    for (index_t n = 0; n < 12; ++n) {
+      vertices.push_back(g.c2v(c + n / 3, n % 3));
+      edges.push_back(g.c2e(c + n / 3, n % 3));
+    }
+    for (index_t child = 1; child < 4; ++child) {
+      const auto* const own = &edges[std::size_t(3 * child)];
+      if (std::none_of(own, own + 3, [&](index_t e) {
+            return std::find(edges.begin(), edges.begin() + 3, e) != edges.begin() + 3;
+          })) {
+        return false;
+      }
+    }
+    if (!continues(vertices, next_vertex) || !continues(edges, next_edge)) { return false; }
+  }
+  return true;
+}
+
 std::optional<grid> make_named_grid(std::string_view name) {
   if (is_torus_spec(name)) { return make_torus(parse_torus(name)); }
   if (is_sphere_spec(name)) { return make_sphere(parse_sphere(name)); }

@@ -36,6 +36,10 @@ bool is_sphere_spec(std::string_view text);  // starts with "sphere:"
 // ICON moves them a little (spring dynamics), which changes no table.
 grid make_sphere(sphere_shape);
 
+// Whether a grid is numbered so, whatever its cells' first corners: four cells after another are a
+// triangle's, the central one first, and the vertices and edges that they have first are next.
+bool is_numbered_by_bisection(const grid&);
+
 // The grid that is made of this name, torus:NXxNY or sphere:RnBk; nothing if it can only be a file.
 // Throws input_error for what is no torus or sphere.
 std::optional<grid> make_named_grid(std::string_view name);

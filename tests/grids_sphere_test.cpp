@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 #include <set>
 
 #include <icobench/grids/sphere.hpp>
@@ -80,6 +81,17 @@ TEST(grids_sphere, tiles_own_ranges) {
     EXPECT_EQ(next_vertex, g.vertices);
     EXPECT_EQ(next_edge, g.edges);
   }
+}
+
+TEST(grids_sphere, numbering_is_recognised) {
+  for (const sphere_shape s : {sphere_shape{1, 1}, {2, 3}, {3, 2}}) {
+    const grid g = make_sphere(s);
+    EXPECT_TRUE(is_numbered_by_bisection(g));
+    std::mt19937 random(1);
+    EXPECT_FALSE(is_numbered_by_bisection(test::shuffled(g, random)));
+  }
+  EXPECT_FALSE(is_numbered_by_bisection(test::icosphere(3)));  // level after level
+  EXPECT_FALSE(is_numbered_by_bisection(make_sphere({3, 0})));
 }
 
 // The rule of numbering, of one cell by hand: R1B1, whose first four cells are those of (0, 1, 2).

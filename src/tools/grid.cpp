@@ -2,6 +2,7 @@
 #include <hdf5.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iomanip>
 #include <iostream>
 #include <limits>
@@ -29,6 +30,7 @@ struct grid_facts {
   std::string kind;
   std::optional<icobench::torus_shape> torus;
   std::optional<std::string> edge_numbering;
+  std::string numbering;  // of all: "rows", "icon_generator" or "other"
 };
 
 grid_facts examine(const std::string& spec) {
@@ -37,7 +39,11 @@ grid_facts examine(const std::string& spec) {
   facts.grid = made ? *std::move(made) : icobench::read_grid_file(spec);
   facts.report = icobench::inspect(facts.grid);
   facts.kind = icobench::kind_of(facts.report);
+  const bool bisected = icobench::is_numbered_by_bisection(facts.grid);
+  facts.numbering = bisected ? "icon_generator" : "other";
   if (const auto embedding = icobench::recognise_torus(facts.grid)) {
+    const auto& place = embedding->vertex;
+    facts.numbering = std::is_sorted(place.begin(), place.end()) ? "rows" : "other";
     facts.kind = "torus";
     facts.torus = embedding->shape;
     facts.edge_numbering = icobench::edge_numbering(facts.grid, *embedding);
@@ -71,6 +77,7 @@ void print_json(const grid_facts& facts) {
   out["missing_neighbours"] = r.missing_neighbours;
   out["torus"] = nullptr;
   if (facts.torus) out["torus"] = {{"nx", facts.torus->nx}, {"ny", facts.torus->ny}};
+  out["numbering"] = facts.numbering;
   out["edge_numbering"] = nullptr;
   if (facts.edge_numbering) out["edge_numbering"] = *facts.edge_numbering;
   // A path may hold bytes that are not UTF-8; strict parsers must still read the output.
@@ -94,6 +101,7 @@ void print_text(const grid_facts& facts) {
   }
   line("boundary edges", r.boundary_edges);
   line("missing neighbours", r.missing_neighbours);
+  line("numbering", facts.numbering);
   if (facts.torus) line("torus", icobench::to_string(*facts.torus));
   if (facts.edge_numbering) line("edge numbering", *facts.edge_numbering);
 }
