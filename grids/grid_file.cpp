@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -33,6 +35,7 @@ struct file_table {
   std::size_t rows = 0;  // entities
   std::size_t slots = 0;
   bool entity_first = false;  // (entity, slot); ICON writes (slot, entity)
+  nc_type type = NC_NAT;
   std::optional<long long> fill;
 
   std::size_t position(std::size_t row, std::size_t slot) const {
@@ -60,6 +63,21 @@ bool looks_like_netcdf(const std::string& path) {
   return false;
 }
 
+// What DWD and others serve: ICON grids packed once more.
+std::string unpacking_hint(const std::string& path) {
+  constexpr std::pair<std::string_view, std::string_view> packers[] = {
+      {"BZh", "bunzip2"}, {"\x1f\x8b", "gunzip"}, {"\x28\xb5\x2f\xfd", "unzstd"}};
+  std::ifstream in(path, std::ios::binary);
+  std::array<char, 4> start{};
+  in.read(start.data(), start.size());
+  for (const auto& [magic, tool] : packers) {
+    if (std::string_view(start.data(), start.size()).starts_with(magic)) {
+      return "; it is packed: unpack it with " + std::string(tool);
+    }
+  }
+  return "";
+}
+
 // Whether the file cannot be locked for reading, which HDF5 demands and reports as "HDF error".
 bool lock_is_refused(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -75,7 +93,7 @@ void check_readable(const std::string& path) {
   if (!std::filesystem::exists(path, error)) refuse("no such file");
   if (!std::filesystem::is_regular_file(path, error)) refuse("not a regular file");
   if (::access(path.c_str(), R_OK) != 0) refuse("no permission to read it");
-  if (!looks_like_netcdf(path)) refuse("not a netCDF file");
+  if (!looks_like_netcdf(path)) { refuse("not a netCDF file" + unpacking_hint(path)); }
 }
 
 int open_netcdf(const std::string& path) {
@@ -89,27 +107,46 @@ int open_netcdf(const std::string& path) {
   throw input_error(path + ": " + why);
 }
 
-void check_type(const netcdf_file& file, const file_table& t) {
+bool is_real(nc_type type) {
+  return type == NC_FLOAT || type == NC_DOUBLE;
+}
+
+nc_type type_of(const netcdf_file& file, const file_table& t) {
   nc_type type = NC_NAT;
   file.check(nc_inq_vartype(file.id(), t.id, &type), "variable '" + t.name + "'");
   constexpr std::array integers = {NC_BYTE, NC_UBYTE, NC_SHORT, NC_USHORT,
                                    NC_INT,  NC_UINT,  NC_INT64, NC_UINT64};
-  if (std::find(integers.begin(), integers.end(), type) == integers.end()) {
+  if (!is_real(type) && std::find(integers.begin(), integers.end(), type) == integers.end()) {
     fail(file, t, "expected integers");
   }
+  return type;
 }
 
-std::optional<long long> fill_value(const netcdf_file& file, int variable) {
-  std::size_t length = 0;
-  nc_type type = NC_NAT;
-  if (nc_inq_att(file.id(), variable, "_FillValue", &type, &length) != NC_NOERR || length != 1) {
-    return std::nullopt;
+// What no id can be: values that are too large for an id, or missing, become it.
+constexpr long long no_id = std::numeric_limits<long long>::max();
+
+long long id_from(unsigned long long value) {
+  return value < static_cast<unsigned long long>(no_id) ? static_cast<long long>(value) : no_id;
+}
+
+// _FillValue, or missing_value where there is no other.
+std::optional<long long> fill_value(const netcdf_file& file, int variable, nc_type of) {
+  for (const char* name : {"_FillValue", "missing_value"}) {
+    std::size_t length = 0;
+    nc_type type = NC_NAT;
+    if (nc_inq_att(file.id(), variable, name, &type, &length) != NC_NOERR || length != 1) {
+      continue;
+    }
+    if (of == NC_UINT64) {
+      unsigned long long value = 0;
+      if (nc_get_att_ulonglong(file.id(), variable, name, &value) == NC_NOERR) {
+        return id_from(value);
+      }
+    }
+    long long value = 0;
+    if (nc_get_att_longlong(file.id(), variable, name, &value) == NC_NOERR) { return value; }
   }
-  long long value = 0;
-  if (nc_get_att_longlong(file.id(), variable, "_FillValue", &value) != NC_NOERR) {
-    return std::nullopt;
-  }
-  return value;
+  return std::nullopt;
 }
 
 // A variable may claim any size in a damaged file: believe no more than compression could explain
@@ -136,7 +173,7 @@ file_table describe(const netcdf_file& file, const char* name, std::size_t slots
   if (nc_inq_varid(file.id(), name, &t.id) != NC_NOERR) {
     file.fail("variable '" + t.name + "' is missing; is this an ICON grid file?");
   }
-  check_type(file, t);
+  t.type = type_of(file, t);
   int rank = 0;
   file.check(nc_inq_varndims(file.id(), t.id, &rank), "variable '" + t.name + "'");
   if (rank != 2) fail(file, t, "expected 2 dimensions, found " + std::to_string(rank));
@@ -157,29 +194,62 @@ file_table describe(const netcdf_file& file, const char* name, std::size_t slots
   t.entity_first =
       entity_first_fits && (!slot_first_fits || std::string_view(dim_name[0].data()) == entity);
   t.rows = length[t.entity_first ? 0 : 1];
-  t.fill = fill_value(file, t.id);
+  t.fill = fill_value(file, t.id, t.type);
   check_size(file, t);
   return t;
 }
 
+// Ids that a tool has made real numbers, as xarray does where some are missing (NaN).
+long long id_from(const netcdf_file& file, const file_table& t, double value) {
+  if (std::isnan(value)) { return no_id; }
+  if (value != std::floor(value) || std::fabs(value) > 1e15) {
+    fail(file, t,
+         "expected integers, found " + std::to_string(value) +
+             " (a tool made them real numbers? xarray keeps them with mask_and_scale=False)");
+  }
+  return static_cast<long long>(value);
+}
+
 std::vector<long long> read_values(const netcdf_file& file, const file_table& t) {
-  std::vector<long long> values(t.rows * t.slots);
-  file.check(nc_get_var_longlong(file.id(), t.id, values.data()),
-             "variable '" + t.name + "' cannot be read");
+  const std::size_t count = t.rows * t.slots;
+  const auto read = [&](auto get, auto* to) {
+    file.check(get(file.id(), t.id, to), "variable '" + t.name + "' cannot be read");
+  };
+  std::vector<long long> values(count);
+  if (t.type == NC_UINT64) {
+    std::vector<unsigned long long> all(count);
+    read(nc_get_var_ulonglong, all.data());
+    std::transform(all.begin(), all.end(), values.begin(),
+                   [](unsigned long long v) { return id_from(v); });
+  } else if (is_real(t.type)) {
+    std::vector<double> all(count);
+    read(nc_get_var_double, all.data());
+    std::transform(all.begin(), all.end(), values.begin(),
+                   [&](double v) { return id_from(file, t, v); });
+    for (long long& v : values) { v = v == no_id && !t.fill ? -1 : v; }
+  } else {
+    read(nc_get_var_longlong, values.data());
+  }
   return values;
 }
 
-// Whether the file counts from 0 or 1: every vertex ends an edge, so the lowest id is the base.
-long long index_base(const netcdf_file& file, const file_table& ends,
-                     const std::vector<long long>& values) {
-  long long lowest = std::numeric_limits<long long>::max();
-  for (const long long v : values) {
-    if (v != ends.fill) lowest = std::min(lowest, v);
+// Whether the file counts from 0 or 1. Ends of edges are never missing, so a 0 among them tells;
+// where vertex 0 or 1 may have no edge, the last edge does, which some vertex has.
+long long index_base(const netcdf_file& file, const file_table& e2v,
+                     const std::vector<long long>& ends, const file_table& v2e,
+                     const std::vector<long long>& edges) {
+  long long lowest = no_id, last = -1;
+  for (const long long v : ends) {
+    if (v != e2v.fill) { lowest = std::min(lowest, v); }
   }
-  if (lowest != 0 && lowest != 1) {
-    fail(file, ends, "the lowest vertex is " + std::to_string(lowest) + ", expected 0 or 1");
+  for (const long long e : edges) {
+    if (e != v2e.fill && e != no_id) { last = std::max(last, e); }
   }
-  return lowest;
+  if (lowest == 0) { return 0; }
+  const long long base = last - static_cast<long long>(e2v.rows) + 1;
+  if (lowest > 0 && (base == 0 || base == 1)) { return base; }
+  if (lowest == 1) { return 1; }
+  fail(file, e2v, "the lowest vertex is " + std::to_string(lowest) + ", expected 0 or 1");
 }
 
 table to_table(const netcdf_file& file, const file_table& t, const std::vector<long long>& values,
@@ -189,6 +259,7 @@ table to_table(const netcdf_file& file, const file_table& t, const std::vector<l
     for (std::size_t s = 0; s < t.slots; ++s) {
       const long long value = values[t.position(row, s)];
       if (value == t.fill || value < base) continue;
+      if (value == no_id && is_real(t.type)) continue;
       if (value - base >= static_cast<long long>(count)) {
         fail(file, t,
              "index " + std::to_string(value) + " of row " + std::to_string(row) +
@@ -244,23 +315,44 @@ void check_proportions(const netcdf_file& file, const file_table& e2v, const fil
   }
 }
 
+// Generous: compressed files are read at several times 16 MB/s of what they hold, 10 000 chunks a
+// second.
+double seconds_to_read(const netcdf_file& file, std::initializer_list<const file_table*> tables) {
+  double seconds = 0;
+  for (const file_table* t : tables) {
+    int storage = NC_CONTIGUOUS;
+    std::array<std::size_t, 2> chunk{};
+    const std::array<std::size_t, 2> all =
+        t->entity_first ? std::array{t->rows, t->slots} : std::array{t->slots, t->rows};
+    seconds += 8 * double(t->rows * t->slots) / 16e6;
+    if (nc_inq_var_chunking(file.id(), t->id, &storage, chunk.data()) == NC_NOERR &&
+        storage == NC_CHUNKED && chunk[0] > 0 && chunk[1] > 0) {
+      seconds += std::ceil(double(all[0]) / double(chunk[0])) *
+                 std::ceil(double(all[1]) / double(chunk[1])) / 1e4;
+    }
+  }
+  return std::min(seconds, 3600.);
+}
+
 grid read_open_file(const netcdf_file& file) {
   const file_table e2v = describe(file, "edge_vertices", 2, "edge");
   const file_table e2c = describe(file, "adjacent_cell_of_edge", 2, "edge");
   const file_table c2v = describe(file, "vertex_of_cell", 3, "cell");
   const file_table v2e = describe(file, "edges_of_vertex", 6, "vertex");
   check_proportions(file, e2v, e2c, c2v, v2e);
+  allow_cpu_seconds(seconds_to_read(file, {&e2v, &e2c, &c2v, &v2e}));
   grid g;
   g.uuid = text_attribute(file, "uuidOfHGrid");
   g.vertices = index_t(v2e.rows);
   g.edges = index_t(e2v.rows);
   g.cells = index_t(c2v.rows);
   const auto ends = read_values(file, e2v);
-  const long long base = index_base(file, e2v, ends);
+  const auto edges = read_values(file, v2e);
+  const long long base = index_base(file, e2v, ends, v2e, edges);
   g.e2v = to_table(file, e2v, ends, base, v2e.rows);
   g.e2c = to_table(file, e2c, read_values(file, e2c), base, c2v.rows);
   g.c2v = to_table(file, c2v, read_values(file, c2v), base, v2e.rows);
-  g.v2e = to_table(file, v2e, read_values(file, v2e), base, e2v.rows);
+  g.v2e = to_table(file, v2e, edges, base, e2v.rows);
   compact(g.v2e);
   return g;
 }
@@ -321,13 +413,6 @@ std::string read_packed(const std::string& path) {
   }
 }
 
-// Generous: the slowest compressed files are read at several times 16 MB/s.
-unsigned cpu_seconds_for(const std::string& path) {
-  std::error_code error;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
-  return error ? 2 : unsigned(2 + std::min<std::uintmax_t>(bytes >> 24, 3600));
-}
-
 }  // namespace
 
 // libhdf5 crashes or never returns on some damaged files (seen with 1.10.8: on one changed byte in
@@ -335,8 +420,15 @@ unsigned cpu_seconds_for(const std::string& path) {
 // checked here.
 grid read_grid_file(const std::string& path) {
   check_readable(path);
-  const auto bytes = run_isolated([&path] { return read_packed(path); }, cpu_seconds_for(path));
-  if (!bytes) throw input_error(path + ": damaged: the netCDF library crashes or hangs on it");
+  constexpr unsigned seconds_to_open = 4;
+  const auto [bytes, timed_out] =
+      run_isolated([&path] { return read_packed(path); }, seconds_to_open);
+  if (timed_out) {
+    throw input_error(path +
+                      ": reading it took too long: damaged, or in very small chunks "
+                      "(nccopy rewrites it in larger ones)");
+  }
+  if (!bytes) throw input_error(path + ": damaged: the netCDF library crashes on it");
   if (!bytes->starts_with("grid")) throw input_error(*bytes);
   auto g = unpack(std::string_view(*bytes).substr(4));
   if (!g) throw input_error(path + ": damaged: the netCDF library lost its way in it");

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
+#include <utility>
 
 namespace icobench {
 namespace {
@@ -42,12 +43,20 @@ void limit(decltype(RLIMIT_CPU) resource, rlim_t value) {
   ::setrlimit(resource, &limits);
 }
 
+// The soft limit alone, so that it can be raised.
+void set_cpu_limit(rlim_t seconds) {
+  rlimit limits{};
+  ::getrlimit(RLIMIT_CPU, &limits);
+  limits.rlim_cur = std::min(seconds, limits.rlim_max);
+  ::setrlimit(RLIMIT_CPU, &limits);
+}
+
 // A crash must end the child quietly, whatever handlers the program has installed.
 void prepare_child(unsigned cpu_seconds) {
   for (const int signal : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGXCPU}) {
     std::signal(signal, SIG_DFL);
   }
-  limit(RLIMIT_CPU, cpu_seconds);
+  set_cpu_limit(cpu_seconds);
   limit(RLIMIT_CORE, 0);
   const int null = ::open("/dev/null", O_WRONLY);
   if (null >= 0) ::dup2(null, STDERR_FILENO);
@@ -80,10 +89,15 @@ std::optional<std::string> receive(int from_child) {
 
 }  // namespace
 
-std::optional<std::string> run_isolated(const std::function<std::string()>& work,
-                                        unsigned cpu_seconds) {
+void allow_cpu_seconds(double more) {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  set_cpu_limit(rlim_t(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + rlim_t(more) + 2);
+}
+
+isolated_answer run_isolated(const std::function<std::string()>& work, unsigned cpu_seconds) {
   int ends[2];
-  if (::pipe(ends) != 0) return work();
+  if (::pipe(ends) != 0) return {work()};
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(ends[0]);
@@ -92,7 +106,7 @@ std::optional<std::string> run_isolated(const std::function<std::string()>& work
   ::close(ends[1]);
   if (child < 0) {
     ::close(ends[0]);
-    return work();
+    return {work()};
   }
   std::optional<std::string> bytes;
   try {
@@ -101,8 +115,9 @@ std::optional<std::string> run_isolated(const std::function<std::string()>& work
     // No memory for the answer: no answer.
   }
   ::close(ends[0]);
-  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
-  return bytes;
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  return {std::move(bytes), WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU};
 }
 
 }  // namespace icobench

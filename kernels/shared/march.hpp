@@ -81,17 +81,21 @@ class march {
     const rectangle& d = f_.domain;
     const index_t groups = ceil_div(f_.levels, shape.levels), team = march_team<chain>(groups);
     const index_t block = index_t(t_.block().x), teams = index_t(t_.grid_dim().x) / team;
-    const index_t strips_of_one = march_strips<chain>(d, shape.columns);
-    const index_t strips = strips_of_one * d.copies;
+    [[maybe_unused]] const index_t strips_of_one = march_strips<chain>(d, shape.columns);
+    const index_t strips = Rows::copies ? strips_of_one * d.copies : strips_of_one;
     const index_t parts = march_parts<chain>(d, strips, teams);
     for (index_t n = block / team; n < strips * parts * (groups / team); n += teams) {
       const index_t part = n / strips % parts;
       const auto row = index_t(std::int64_t(d.nj) * part / parts);
       const auto end = index_t(std::int64_t(d.nj) * (part + 1) / parts);
       const index_t group = n / strips / parts * team + block % team;
-      const index_t strip = n % strips, copy = strip / strips_of_one;
-      walk((strip - copy * strips_of_one) * shape.columns, d.j0 + copy * d.distance + row,
-           end - row, march_levels_of(group, groups, f_.levels));
+      index_t strip = n % strips, first = d.j0 + row;
+      if constexpr (Rows::copies) {
+        const index_t copy = strip / strips_of_one;
+        strip -= copy * strips_of_one;
+        first += copy * d.distance;
+      }
+      walk(strip * shape.columns, first, end - row, march_levels_of(group, groups, f_.levels));
     }
   }
 
@@ -352,7 +356,7 @@ struct marching {
                                               .shared_bytes = &shared_bytes<T>,
                                               .grid = &grid,
                                               .cluster = &cluster,
-                                              .copies = true};
+                                              .copies = bulk};
 
   template <class Choice, class T, class Operands, class Thread>
   ICOBENCH_DEVICE static void run(const Operands& f, const Thread& t) {
