@@ -899,8 +899,8 @@ class address_space {
 
 TEST_F(cli, problems_too_large_are_refused_at_once) {
   const auto start_of_all = std::chrono::steady_clock::now();
-  refuses(nabla4({"--backend", "cpu", "--grid", "torus:10000x10000"}),
-          {"torus:10000x10000 with 80 levels", "nabla4 needs", "GB of the host's memory",
+  refuses(nabla4({"--backend", "cpu", "--grid", "torus:10000x10000", "--levels", "100000"}),
+          {"torus:10000x10000 with 100000 levels", "nabla4 needs", "GB of the host's memory",
            "GB are free", "--levels"});
   EXPECT_LT(std::chrono::steady_clock::now() - start_of_all, std::chrono::seconds(5));
 #if !defined(__SANITIZE_ADDRESS__)  // which takes terabytes of addresses
