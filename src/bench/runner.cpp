@@ -106,8 +106,10 @@ void runner::prepare(record& r) {
   };
   r.status_ = status::stopped;
   r.machine.judge_by(device.facts().clock_hz, device.facts().memory_clock_hz);
-  candidates_.push_back(
-      {&r, &resident, p.run, sampler(device, p.run, options_.sampling_, read_machine)});
+  candidates_.push_back({.result = &r,
+                         .resident = &resident,
+                         .work = p.run,
+                         .samples = sampler(device, p.run, options_.sampling_, read_machine)});
 }
 
 // Those that come after it run on intact inputs, whatever this one did.
@@ -160,6 +162,8 @@ void runner::measure_candidates() {
         c->samples.step();
         if (c->samples.done() && worth_repeating(*c)) {
           c->again = true;
+          c->first = c->samples.result();
+          c->machine = c->result->machine;
           c->samples.restart();
           c->result->machine.forget();
           later.push_back(c);
@@ -196,7 +200,12 @@ void runner::measure_candidates() {
 void runner::finish(candidate& c) {
   record& r = *c.result;
   const std::vector<double> earlier = std::move(r.samples.seconds);
-  r.samples = c.samples.result();
+  if (c.again && c.samples.result().stopped_by == "user") {  // stopped while it was timed again
+    r.samples = std::move(c.first);
+    r.machine = std::move(c.machine);
+  } else {
+    r.samples = c.samples.result();
+  }
   r.samples.seconds.insert(r.samples.seconds.begin(), earlier.begin(), earlier.end());
   r.earlier = earlier.size();
   if (r.broken()) {

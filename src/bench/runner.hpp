@@ -27,7 +27,9 @@ class runner {
     resident_problem* resident;
     std::function<void()> work;
     sampler samples;
-    bool again = false;  // the clocks were low: it was timed once more
+    bool again = false;  // the clocks were low: it is timed once more
+    sample_set first{};  // what it had before, and when
+    machine_record machine{};
   };
   void run_group(const std::vector<record*>&);
   void prepare(record&);
