@@ -316,7 +316,8 @@ TEST(grid_file, packed_files_are_recognised) {
 TEST(grid_file, work_that_takes_too_long_is_told_from_a_crash) {
   const auto busy = run_isolated(
       []() -> std::string {
-        for (volatile int n = 0;; n = n + 1) {}
+        while (std::clock() >= 0) {}
+        return "";
       },
       1);
   EXPECT_FALSE(busy.bytes);
