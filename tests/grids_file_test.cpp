@@ -233,7 +233,7 @@ TEST(grid_file, missing_neighbours_however_they_are_said) {
     expect_same_tables(read_grid_file(path), g);
   }
   const auto rewrite = [&](nc_type type, const std::function<void(int file, int id)>& change) {
-    write(path, g, {.type = type});
+    write(path, g, {.type = type, .missing_value = type == NC_UINT64 ? 0 : -1});
     int file = -1, id = -1;
     must(nc_open(path.c_str(), NC_WRITE, &file));
     must(nc_inq_varid(file, "edges_of_vertex", &id));
