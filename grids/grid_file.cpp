@@ -420,7 +420,7 @@ std::string read_packed(const std::string& path) {
 // checked here.
 grid read_grid_file(const std::string& path) {
   check_readable(path);
-  constexpr unsigned seconds_to_open = 4;
+  constexpr unsigned seconds_to_open = 2;
   const auto [bytes, timed_out] =
       run_isolated([&path] { return read_packed(path); }, seconds_to_open);
   if (timed_out) {
