@@ -853,7 +853,12 @@ TEST_F(cli, data_torus_with_small_halo) {
     EXPECT_EQ(r.at("status"), "verified") << r;
     variants.insert(r.at("variant"));
   }
-  EXPECT_EQ(variants.size(), registry::instance().variants().size());
+  // Patched ones are left out on a torus with a halo, where they would be the strided ones.
+  const auto& all = registry::instance().variants();
+  EXPECT_EQ(variants.size(),
+            std::size_t(std::count_if(all.begin(), all.end(), [](const variant& v) {
+              return v.access_ != access::patched;
+            })));
 }
 
 TEST_F(cli, data_torus_too_small_for_default_halo) {

@@ -87,10 +87,11 @@ int verify_all(gpu::device& device, const problem& p, vertex_order vertices = ve
           ready = i.prepare(device, resident.view(), launches);
         } catch (const unsupported& reason) {
           // Some defaults are for devices with more shared memory than others have, and some
-          // copies for rows that are aligned.
+          // copies for rows that are aligned; some grids are too small to have anything inside.
           const std::string what = reason.what();
           EXPECT_TRUE(launches != i.defaults || what.find("of shared memory") != what.npos ||
-                      what.find("tensor maps need") != what.npos)
+                      what.find("tensor maps need") != what.npos ||
+                      what.find("no patch of the grid is large enough") != what.npos)
               << what;
           continue;
         }

@@ -234,6 +234,7 @@ void add_patched(registry& all) {
         return prepare_patched(i, seams, last, d, s, l);
       };
       whole.sources = [i, last](const storage& s, const std::vector<launch>& l) {
+        if (s.patches.empty()) { return i.sources(s, l); }  // of whatever grid
         std::vector<gpu::kernel_source> result;
         for (const storage& patch : patches_of(s, last, i.copies)) {
           for (gpu::kernel_source& each : i.sources(patch, l)) {
