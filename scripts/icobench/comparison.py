@@ -11,6 +11,7 @@ from icobench.dump import differences, groups, has_words, match, short_name, tim
 
 THRESHOLD = 0.02  # smaller differences do not matter
 BROKEN = ("wrong", "failed")  # a variant that was timed before and now is this
+LOST = ("skipped", "lost")  # or this: it cannot run any more, or is not there
 
 
 @dataclass
@@ -148,7 +149,15 @@ def require_comparable(first, second, pairs):
     reasons += [f"halo ({a}, {b})" for a, b in sorted(halos)]
     if reasons:
         raise BadInput(f"{second.path}: cannot be compared with {first.path}: different "
-                       + ", ".join(reasons) + "; --anyway compares all the same")
+                       + ", ".join(reasons) + "; --across compares all the same")
+
+
+def drivers(first, second):
+    """What to say of devices whose drivers differ."""
+    return [f"{second.path}: another driver of {backend}: {device.get('driver')}, now "
+            f"{other.get('driver')}" for backend, device in first.devices().items()
+            if (other := second.devices().get(backend)) and
+            device.get("driver") != other.get("driver")]
 
 
 def compared_row(reference, record, threshold):
@@ -164,28 +173,30 @@ def compared_row(reference, record, threshold):
             "marks": sorted(set(reference["marks"] + record["marks"]))}
 
 
-def compare(first, second, threshold, anyway=False):
+def compare(first, second, threshold, across=False):
     """The table of what both dumps measured; its notes say what only one did."""
-    pairs, here, there = match(first, second, anyway)
-    if not anyway:
+    pairs, here, there = match(first, second, across)
+    if not across:
         require_comparable(first, second, pairs)
     table = Table(f"{second.path} against {first.path}", COMPARISON,
                   [compared_row(*pair, threshold) for pair in pairs])
     now = {(r["name"], r["backend"]): r for r in second.records}
     for record in here:
         other = now.get((record["name"], record["backend"]))
-        if other and other["status"] in BROKEN:
-            row = dict.fromkeys(("ratio", "ratio_interval", "seconds", *near_ceiling({})))
-            table.rows.append(row | {k: record[k] for k in ("chain", "backend", "precision")} | {
-                "variant": record["name"], "verdict": other["status"], "marks": [],
-                "reference_seconds": record["seconds"]["median"]})
-        else:
+        status = other["status"] if other else "lost"
+        if status not in BROKEN + LOST:  # the run ended before
             table.notes.append(f"only in {first.path}: {record['name']}")
+            continue
+        row = dict.fromkeys(("ratio", "ratio_interval", "seconds", *near_ceiling({})))
+        table.rows.append(row | {k: record[k] for k in ("chain", "backend", "precision")} | {
+            "variant": record["name"], "verdict": status, "marks": [],
+            "reference_seconds": record["seconds"]["median"]})
     table.notes += [f"only in {second.path}: {record['name']}" for record in there]
-    if not table.rows:
+    if not pairs and not any(row["verdict"] in BROKEN for row in table.rows):
         raise BadInput(f"{second.path}: has no variant in common with {first.path}")
     counts = Counter(row["verdict"] for row in table.rows)
-    shown = ("slower", "faster", "same", "can't tell") + tuple(b for b in BROKEN if counts[b])
+    shown = ("slower", "faster", "same", "can't tell") + tuple(
+        b for b in BROKEN + LOST if counts[b])
     table.notes.insert(0, f"{len(table.rows)} compared: "
                        + ", ".join(f"{counts[verdict]} {verdict}" for verdict in shown))
     return table

@@ -178,7 +178,11 @@ def problem_differences(a, b):
 def differences(first, second):
     """What makes two dumps incomparable, as texts; empty if nothing does."""
     result = problem_differences(first.context, second.context)
-    for key in ("chain", "precision"):
+    for backend, device in first.devices().items():
+        other = second.devices().get(backend)
+        if other and device.get("name") != other.get("name"):
+            result.append(f"device ({device.get('name')}, {other.get('name')})")
+    for key in ("chain", "precision", "ordering"):
         here, there = ({r[key] for r in timed(d.records)} for d in (first, second))
         if not here & there:
             result.append(f"{key} ({', '.join(sorted(here))}; {', '.join(sorted(there))})")
@@ -192,15 +196,15 @@ USUAL = {"vertices": "row", "row_pitch": "grid"}  # of dumps that do not say
 ALIKE = [("name", "vertices", "backend", "row_pitch"), ("name", "vertices", "backend"),
          ("name", "vertices"), ("variant", "vertices", "ordering", "precision", "backend"),
          ("variant", "vertices", "ordering", "precision")]
-# With --anyway also another order of vertices, another precision, then another chain.
-ALIKE_ANYWAY = ALIKE + [("variant", "ordering", "precision"), ("variant", "ordering"),
+# With --across also another order of vertices, another precision, then another chain.
+ALIKE_ACROSS = ALIKE + [("variant", "ordering", "precision"), ("variant", "ordering"),
                         ("access", "schedule", "fusion", "feature", "ordering")]
 
 
-def match(first, second, anyway=False):
+def match(first, second, across=False):
     """Pairs of timed records of two dumps, and what is left over of each."""
     here, there, pairs = timed(first.records), timed(second.records), []
-    for keys in ALIKE_ANYWAY if anyway else ALIKE:
+    for keys in ALIKE_ACROSS if across else ALIKE:
         def key(record):
             return tuple(record.get(k, USUAL.get(k)) for k in keys)
         for record in list(here):

@@ -25,14 +25,14 @@ class ScriptTest(unittest.TestCase):
         path.write_text(content if isinstance(content, str) else json.dumps(content))
         return str(path)
 
-    def run_script(self, name, *arguments, status=0, **options):
+    def run_script(self, name, *arguments, status=0, said=False, **options):
         result = subprocess.run([sys.executable, ROOT / "scripts" / name, *map(str, arguments)],
                                 capture_output=True, text=True, check=False, **options)
         self.assertEqual(result.returncode, status, result.stderr + result.stdout)
         if status == 2:
             self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
             self.assertTrue(result.stderr.startswith(f"scripts/{name}: "), result.stderr)
-        return result.stderr if status == 2 else result.stdout
+        return result.stderr if said or status == 2 else result.stdout
 
     def program(self, name):
         if not (BUILD / name).exists():

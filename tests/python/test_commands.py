@@ -78,7 +78,7 @@ class Compare(support.ScriptTest):
         message = self.run_script("compare", first, second, status=2)
         for word in ("grid (torus:298x257, torus:74x64)", "levels (80, 65)", "cache (cold, warm)"):
             self.assertIn(word, message)
-        self.run_script("compare", first, second, "--anyway")
+        self.run_script("compare", first, second, "--across")
         other = self.write("other.json", synthetic.dump(
             [synthetic.record("interpolate/strided/naive/separate", SAMPLES, precision="float")]))
         message = self.run_script("compare", first, other, status=2)
@@ -95,7 +95,33 @@ class Compare(support.ScriptTest):
              synthetic.record(NAIVE, None, "64", status="wrong")]))
         self.assertIn("1 wrong", self.run_script("compare", good, bad, status=1))
         less = self.write("less.json", synthetic.dump([synthetic.record(NAIVE, SAMPLES)]))
-        self.assertIn(f"only in {good}: {NAIVE}/64", self.run_script("compare", good, less))
+        for dump, word in ((less, "1 lost"), (self.write("skipped.json", synthetic.dump(
+                [synthetic.record(NAIVE, SAMPLES),
+                 synthetic.record(NAIVE, None, "64", status="skipped")])), "1 skipped")):
+            self.assertIn(word, self.run_script("compare", good, dump, status=1))
+            for allowed in (["--allow-lost"], ["--fail-on", "nothing"]):
+                self.run_script("compare", good, dump, *allowed)
+        self.run_script("compare", less, good)  # more than before
+
+    def test_incomplete_dumps(self):
+        first, second = self.pair()
+        part = self.write("part.json", synthetic.typical(3) | {"complete": False})
+        self.run_script("compare", first, part, status=3)
+        self.run_script("compare", part, second, status=3)
+        slower = self.write("slower.json", synthetic.typical(3, factor=1.05) | {"complete": False})
+        self.run_script("compare", first, slower, status=1)
+
+    def test_other_devices_and_drivers(self):
+        def run_with(**changes):
+            devices = {"cuda": synthetic.DEVICE | changes}
+            return self.write("other.json", synthetic.typical(2, devices=devices))
+        first, path = self.pair()[0], run_with(driver="13010")
+        self.assertIn("another driver of cuda: 13000, now 13010",
+                      self.run_script("compare", first, path, said=True))
+        path = run_with(name="Other GPU")
+        self.assertIn("device (Example GPU, Other GPU)",
+                      self.run_script("compare", first, path, status=2))
+        self.run_script("compare", first, path, "--across")
 
     def test_advice(self):
         throttled = synthetic.MACHINE | {"throttle_reasons": ["sw_power_cap"]}

@@ -105,4 +105,4 @@ class Matching(support.ScriptTest):
         self.assertEqual(self.pairs(timed("64"), timed("64", backend="hip")), ([same], 0, 0))
         single = timed("128", precision="float")
         self.assertEqual(self.pairs(timed("64"), single), ([], 1, 1))
-        self.assertEqual(self.pairs(timed("64"), single, anyway=True), ([retuned], 0, 0))
+        self.assertEqual(self.pairs(timed("64"), single, across=True), ([retuned], 0, 0))
