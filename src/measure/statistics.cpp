@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t fewest_samples = 9;
 constexpr int resamples = 1000;
 constexpr std::size_t batches = 5;
+constexpr double student = 2.776;  // 97.5 % of its distribution with batches - 1 degrees of freedom
 
 // The median of a resample of blocks of `length` consecutive samples; after the last comes the
 // first.
@@ -37,6 +38,16 @@ std::vector<double> batch_medians(const std::vector<double>& samples) {
     next = end;
   }
   return result;
+}
+
+// Of the mean of the batch medians' logarithms; of too few samples it is not known.
+double batch_variance(const std::vector<double>& samples) {
+  if (samples.size() < batches) { return 0; }
+  std::vector<double> logarithms = batch_medians(samples);
+  double mean = 0, squares = 0;
+  for (double& value : logarithms) { mean += (value = std::log(value)) / batches; }
+  for (const double value : logarithms) { squares += (value - mean) * (value - mean); }
+  return squares / (batches - 1) / batches;
 }
 
 // The rank test: of all pairs of batch medians all but one have `more` above `less`; ties are half.
@@ -70,7 +81,11 @@ interval median_interval(std::vector<double> samples) {
 ratio ratio_of_medians(const std::vector<double>& reference, const std::vector<double>& other) {
   ratio result;
   if (reference == other) { return result; }
-  result.value = result.low = result.high = median(other) / median(reference);
+  result.value = median(other) / median(reference);
+  const double spread =
+      std::exp(student * std::sqrt(batch_variance(reference) + batch_variance(other)));
+  result.low = result.value / spread;
+  result.high = result.value * spread;
   std::mt19937 random(0);
   const auto length = [](const std::vector<double>& samples, int kind) {
     const std::size_t n = samples.size();

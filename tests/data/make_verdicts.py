@@ -41,6 +41,10 @@ def cases():
     # Interval and ranks disagree: two of five batches are as slow as the reference.
     yield ("a median that is faster, batches that are not", [1.0] * 50,
            [0.9] * 30 + [1.2] * 20, False)
+    # Quiet within batches; their medians differ, as those of two runs under different load do.
+    for what, slow, faster in (("batches that differ by more than the runs", 1.4, False),
+                               ("batches that differ by less than the runs", 1.004, True)):
+        yield what, [1.0] * 30 + [slow] * 20, [0.93] * 50, faster
     yield "drift", [1 + 0.002 * n for n in range(50)], [1.1 - 0.002 * n for n in range(50)], False
 
 
