@@ -202,7 +202,8 @@ file_table describe(const netcdf_file& file, const char* name, std::size_t slots
 // Ids that a tool has made real numbers, as xarray does where some are missing (NaN).
 long long id_from(const netcdf_file& file, const file_table& t, double value) {
   if (std::isnan(value)) { return no_id; }
-  if (value != std::floor(value) || std::fabs(value) > 1e15) {
+  const double exact = t.type == NC_FLOAT ? 1 << 24 : 1e15;  // up to which each integer is one
+  if (value != std::floor(value) || std::fabs(value) > exact) {
     fail(file, t,
          "expected integers, found " + std::to_string(value) +
              " (a tool made them real numbers? xarray keeps them with mask_and_scale=False)");

@@ -77,7 +77,11 @@ numbering number_rows(const problem& p, const arrangement& a) {
     throw unsupported("strided access needs the vertices row after row");
   }
   if (p.halo < 1) { throw unsupported("strided access needs a halo of at least 1"); }
-  return make_strided_numbering(*p.mesh, a.ordering_, row_of(p, a));
+  const index_t row = row_of(p, a);
+  if (row > std::numeric_limits<index_t>::max() / 12 / p.mesh->shape->ny) {
+    throw input_error(p.mesh->name + ": too large with rows " + std::to_string(row) + " apart");
+  }
+  return make_strided_numbering(*p.mesh, a.ordering_, row);
 }
 
 // Whether the sign of this input follows the order of a point's neighbours.
